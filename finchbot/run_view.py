@@ -1,0 +1,285 @@
+"""The pure fold RunEvent → RunView: what every surface shows of a run.
+
+A view built from all events of a run equals the one built without its deltas, so a surface may
+drop deltas, join late, or read the stored events of yesterday and show the same.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Literal, assert_never
+
+from pydantic import JsonValue
+
+from finchbot.events import (
+    ApprovalRequested,
+    ApprovalResolved,
+    ContextCompacted,
+    Decision,
+    ErrorInfo,
+    HistoryRepaired,
+    MemoryRecalled,
+    MessageCompleted,
+    MessageReceived,
+    ModelFallback,
+    ReasoningDelta,
+    RunCancelled,
+    RunEvent,
+    RunFailed,
+    RunFinished,
+    RunInterrupted,
+    RunQueued,
+    RunStarted,
+    Terminal,
+    TextDelta,
+    TextRetracted,
+    ThreadDeleted,
+    ThreadTitled,
+    ThreadUpdated,
+    ToolCallFinished,
+    ToolCallOutput,
+    ToolCallStarted,
+    Usage,
+)
+from finchbot.ids import CallId, MessageId, RunId
+from finchbot.messages import Message
+
+RunStatus = Literal[
+    "queued", "running", "waiting", "finished", "failed", "cancelled", "interrupted"
+]
+ENDED: frozenset[RunStatus] = frozenset({"finished", "failed", "cancelled", "interrupted"})
+
+Notice = MemoryRecalled | HistoryRepaired | ContextCompacted | ModelFallback
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenItem:
+    """What the model said, with what it thought before."""
+
+    message_id: MessageId
+    text: str = ""
+    reasoning: str = ""
+    done: bool = False
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolItem:
+    """One tool step."""
+
+    call_id: CallId
+    name: str
+    arguments: dict[str, JsonValue]
+    state: Literal["running", "waiting", "done", "failed"] = "running"
+    output: str = ""
+    elapsed_s: float | None = None
+    diff: str | None = None
+    request: ApprovalRequested | None = None
+    """The open question, while `state` is waiting."""
+    decision: Decision | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeItem:
+    """One quiet line: memories recalled, history repaired, context compacted, model changed."""
+
+    event: Notice
+
+
+Item = SpokenItem | ToolItem | NoticeItem
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """A run as a surface shows it."""
+
+    run_id: RunId
+    status: RunStatus = "queued"
+    user_message: Message | None = None
+    position: int | None = None
+    """Place in the queue while `status` is queued."""
+    model: str | None = None
+    items: tuple[Item, ...] = ()
+    usage: Usage | None = None
+    error: ErrorInfo | None = None
+    interrupted_by: Literal["crash", "shutdown"] | None = None
+    last_seq: int = field(default=0, compare=False)
+    """The `seq` of the newest event folded in; subscribe after it."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will come."""
+        return self.status in ENDED
+
+    @property
+    def answer(self) -> str:
+        """All that was said, without reasoning and tool steps."""
+        said = (item.text for item in self.items if isinstance(item, SpokenItem))
+        return "\n\n".join(text for text in said if text)
+
+
+def fold(view: RunView, event: RunEvent) -> RunView:
+    """Return `view` with `event` added; events of no run change nothing."""
+    seen = replace(view, last_seq=max(view.last_seq, event.seq))
+    match event:
+        case MessageReceived(message=message):
+            return replace(seen, user_message=message)
+        case RunQueued(position=position):
+            return replace(seen, position=position)
+        case RunStarted(model=model):
+            return replace(seen, status="running", model=model, position=None)
+        case MemoryRecalled() | HistoryRepaired() | ContextCompacted() | ModelFallback():
+            return replace(seen, items=(*view.items, NoticeItem(event)))
+        case ReasoningDelta(message_id=message_id, text=text):
+            item = _spoken(view, message_id)
+            return _put(seen, replace(item, reasoning=item.reasoning + text))
+        case TextDelta(message_id=message_id, text=text):
+            item = _spoken(view, message_id)
+            return _put(seen, replace(item, text=item.text + text))
+        case TextRetracted(message_id=message_id):
+            item = _spoken(view, message_id)
+            return _put(seen, replace(item, text="", reasoning=item.reasoning + item.text))
+        case MessageCompleted():
+            return _complete(seen, event)
+        case ToolCallStarted(call_id=call_id, name=name, arguments=arguments):
+            return replace(seen, items=(*view.items, ToolItem(call_id, name, arguments)))
+        case ToolCallOutput() | ToolCallFinished() | ApprovalRequested() | ApprovalResolved():
+            return _tool_step(seen, event)
+        case RunFinished(usage=usage):
+            return replace(seen, status="finished", usage=usage)
+        case RunCancelled():
+            return replace(seen, status="cancelled", position=None)
+        case RunInterrupted(reason=reason):
+            return replace(seen, status="interrupted", interrupted_by=reason, position=None)
+        case RunFailed(error=error):
+            return replace(seen, status="failed", error=error, position=None)
+        case ThreadTitled() | ThreadUpdated() | ThreadDeleted():
+            return view
+        case _:
+            assert_never(event)
+
+
+def fold_all(run_id: RunId, events: Iterable[RunEvent]) -> RunView:
+    """Return the view of one run from its events, in order."""
+    view = RunView(run_id)
+    for event in events:
+        view = fold(view, event)
+    return view
+
+
+def closing_events(view: RunView, last: Terminal, *, why: str) -> list[RunEvent]:
+    """Return what must still be said so that a run which stops here keeps the laws.
+
+    Args:
+        view: The run so far.
+        last: Its terminal event.
+        why: Output of the tool calls that will not answer any more, such as
+            ``"cancelled by the user"``.
+
+    Returns:
+        A partial `MessageCompleted` per open message, an `ApprovalResolved` per open question,
+        a failed `ToolCallFinished` per open tool call, then `last`. Empty when the run has
+        ended already.
+    """
+    if view.ended:
+        return []
+    closing = [event for item in view.items for event in _close(item, last, why)]
+    return [*closing, last]
+
+
+def _close(item: Item, last: Terminal, why: str) -> list[RunEvent]:
+    thread_id, run_id = last.thread_id, last.run_id
+    match item:
+        case SpokenItem(done=False):
+            return [
+                MessageCompleted(
+                    thread_id=thread_id,
+                    run_id=run_id,
+                    message_id=item.message_id,
+                    text=item.text,
+                    reasoning=item.reasoning,
+                    partial=True,
+                )
+            ]
+        case ToolItem(state="running" | "waiting"):
+            finished = ToolCallFinished(
+                thread_id=thread_id,
+                run_id=run_id,
+                call_id=item.call_id,
+                output=why,
+                is_error=True,
+                elapsed_s=0.0,
+            )
+            if item.state == "running":
+                return [finished]
+            expired = ApprovalResolved(
+                thread_id=thread_id, run_id=run_id, call_id=item.call_id, decision="expired"
+            )
+            return [expired, finished]
+        case _:
+            return []
+
+
+def _spoken(view: RunView, message_id: MessageId) -> SpokenItem:
+    for item in reversed(view.items):
+        if isinstance(item, SpokenItem) and item.message_id == message_id:
+            return item
+    return SpokenItem(message_id)
+
+
+def _put(view: RunView, spoken: SpokenItem) -> RunView:
+    """Put a growing message in its place, or at the end when it is new."""
+    items = view.items
+    if items and isinstance(items[-1], SpokenItem) and items[-1].message_id == spoken.message_id:
+        return replace(view, items=(*items[:-1], spoken))
+    if all(not _is_message(item, spoken.message_id) for item in items):
+        return replace(view, items=(*items, spoken))
+    put = tuple(spoken if _is_message(item, spoken.message_id) else item for item in items)
+    return replace(view, items=put)
+
+
+def _complete(view: RunView, event: MessageCompleted) -> RunView:
+    """Set the whole message, last in line: its place never depends on deltas."""
+    others = tuple(item for item in view.items if not _is_message(item, event.message_id))
+    whole = SpokenItem(event.message_id, event.text, event.reasoning, True, event.partial)
+    return replace(view, items=(*others, whole))
+
+
+def _is_message(item: Item, message_id: MessageId) -> bool:
+    return isinstance(item, SpokenItem) and item.message_id == message_id
+
+
+def _tool_step(
+    view: RunView,
+    event: ToolCallOutput | ToolCallFinished | ApprovalRequested | ApprovalResolved,
+) -> RunView:
+    items = tuple(
+        _step(item, event) if isinstance(item, ToolItem) and item.call_id == event.call_id else item
+        for item in view.items
+    )
+    waiting = any(isinstance(item, ToolItem) and item.state == "waiting" for item in items)
+    status: RunStatus = view.status if view.ended else "waiting" if waiting else "running"
+    return replace(view, items=items, status=status)
+
+
+def _step(
+    item: ToolItem,
+    event: ToolCallOutput | ToolCallFinished | ApprovalRequested | ApprovalResolved,
+) -> ToolItem:
+    match event:
+        case ToolCallOutput(text=text):
+            return replace(item, output=item.output + text)
+        case ToolCallFinished():
+            return replace(
+                item,
+                state="failed" if event.is_error else "done",
+                output=event.output,
+                elapsed_s=event.elapsed_s,
+                diff=event.diff,
+                request=None,
+            )
+        case ApprovalRequested():
+            return replace(item, state="waiting", request=event)
+        case ApprovalResolved(decision=decision):
+            return replace(item, state="running", request=None, decision=decision)
+        case _:
+            assert_never(event)

@@ -1,0 +1,56 @@
+"""What is kept about a thread and a run, as the wire shows them."""
+
+from typing import Generic, Literal, TypeVar
+
+from pydantic import JsonValue
+
+from finchbot.events import Usage
+from finchbot.ids import MessageId, RunId, ThreadId, UserId
+from finchbot.messages import Timestamp, Wire
+from finchbot.run_view import RunStatus
+
+ItemT = TypeVar("ItemT")
+
+TitleSource = Literal["none", "first_message", "model", "tool", "user"]
+"""Where a title came from; what `user` or `tool` set is never overwritten by the others."""
+
+
+class Thread(Wire):
+    """One conversation."""
+
+    id: ThreadId
+    user_id: UserId
+    title: str
+    """Empty until the first message gives one."""
+    title_source: TitleSource
+    channel: str
+    created_at: Timestamp
+    last_active_at: Timestamp
+    message_count: int
+    turn_count: int
+    pinned: bool = False
+    archived: bool = False
+    running: bool = False
+    """Whether a run of it is queued, running or waiting."""
+
+
+class Run(Wire):
+    """One turn of a thread."""
+
+    id: RunId
+    thread_id: ThreadId
+    message_id: MessageId
+    """The user's message it answers."""
+    status: RunStatus
+    model: str | None = None
+    usage: Usage | None = None
+    error: dict[str, JsonValue] | None = None
+    created_at: Timestamp
+    ended_at: Timestamp | None = None
+
+
+class Page(Wire, Generic[ItemT]):
+    """One page of a list; `next` is the cursor of the one after it."""
+
+    items: tuple[ItemT, ...]
+    next: str | None = None
