@@ -1,0 +1,60 @@
+"""What every test gets: a sealed process, no blocking of the loop, and its own clock and ids."""
+
+from collections.abc import Iterator
+
+import pytest
+from blockbuster import BlockBuster
+
+from tests.support.clock import CountedIds, FakeClock
+from tests.support.golden import Golden
+from tests.support.model_server import ModelServer
+from tests.support.seal import Seal
+
+SEAL = Seal()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden/")
+
+
+def pytest_configure() -> None:
+    SEAL.install()
+
+
+@pytest.fixture(autouse=True)
+def seal() -> Iterator[Seal]:
+    """Fail a test that leaves the machine, even when the code under test swallows the refusal."""
+    with SEAL.around():
+        yield SEAL
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_blocking_in_the_loop() -> Iterator[None]:
+    """Make a blocking call of FinchBot's own code inside a running loop an error."""
+    guard = BlockBuster("finchbot")
+    guard.activate()
+    yield
+    guard.deactivate()
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def ids() -> CountedIds:
+    return CountedIds()
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    return Golden(update=bool(request.config.getoption("--update-golden")))
+
+
+@pytest.fixture
+def model_server() -> Iterator[ModelServer]:
+    """Give a scripted model on loopback; a history no provider accepts fails the test."""
+    with ModelServer() as server:
+        yield server
+        server.raise_violations()
