@@ -2,7 +2,8 @@
 
 Laws, held by property tests: per run only `MessageReceived` and `RunQueued` come before
 `RunStarted`; exactly one terminal event comes last; the deltas of a message after its last
-retraction concatenate to its `MessageCompleted`; every `ToolCallStarted` has one
+retraction, when there are any, concatenate to its `MessageCompleted`, text and reasoning alike;
+every `ToolCallStarted` has one
 `ToolCallFinished` before the run ends; dropping deltas never changes the final view.
 """
 
@@ -120,7 +121,10 @@ class TextDelta(InRun):
 
 
 class TextRetracted(InRun):
-    """What streamed so far was reasoning; views drop it."""
+    """What streamed so far of this message was reasoning; views drop all of it.
+
+    The reasoning is told again, whole, by `ReasoningDelta`s that follow.
+    """
 
     type: Literal["text.retracted"] = "text.retracted"
     message_id: MessageId

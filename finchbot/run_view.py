@@ -136,8 +136,7 @@ def fold(view: RunView, event: RunEvent) -> RunView:
             item = _spoken(view, message_id)
             return _put(seen, replace(item, text=item.text + text))
         case TextRetracted(message_id=message_id):
-            item = _spoken(view, message_id)
-            return _put(seen, replace(item, text="", reasoning=item.reasoning + item.text))
+            return _put(seen, SpokenItem(message_id))
         case MessageCompleted():
             return _complete(seen, event)
         case ToolCallStarted(call_id=call_id, name=name, arguments=arguments):
