@@ -1,0 +1,108 @@
+"""The kinds of value a setting can hold, and how text from a person becomes one of them."""
+
+import json
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, SecretStr
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticCustomError
+
+FieldPath = tuple[str, ...]
+"""Where a setting stands: ``("providers", "openai", "api_key")``."""
+
+RESTART: dict[str, JsonValue] = {"restart": True}
+"""For `Field(json_schema_extra=...)`: the setting is read once, when the program starts."""
+
+
+class Section(BaseModel):
+    """A group of settings: frozen, and blind to names it does not know.
+
+    Unknown names stay in the user's file; they may belong to a newer FinchBot.
+    """
+
+    # Validation errors travel to logs and pages, so they must not quote what was entered.
+    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
+
+
+def section_of(info: FieldInfo) -> type[BaseModel] | None:
+    """Return the section a field holds, or None when it holds a value."""
+    kind = info.annotation
+    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+
+
+def _filled(value: object) -> object:
+    """Take blank text for no value at all, drop the blanks around it; an id may be a number."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, str):
+        return value.strip() or None
+    return value
+
+
+def _number(value: object) -> object:
+    """Refuse true and false, which Python would take for 1 and 0."""
+    if isinstance(value, bool):
+        raise PydanticCustomError("int_type", "Input should be a number")
+    return value
+
+
+def _texts(value: object) -> object:
+    """Read a list from JSON or from words between commas; ids may be numbers; blanks are cut."""
+    if isinstance(value, str):
+        value = _json(value, "list_type") if value.lstrip().startswith("[") else value.split(",")
+    if not isinstance(value, list | tuple):
+        raise PydanticCustomError("list_type", "Input should be a list")
+    words = [
+        str(word).strip() if isinstance(word, str | int) and not isinstance(word, bool) else word
+        for word in value
+    ]
+    return tuple(word for word in words if word != "")
+
+
+def _mapping(value: object) -> object:
+    return _json(value, "dict_type") if isinstance(value, str) else value
+
+
+def _json(text: str, problem: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise PydanticCustomError(problem, "Input should be JSON") from error
+
+
+def _url(value: object) -> object:
+    """Accept web addresses alone and drop the slash at their end."""
+    value = _filled(value)
+    if not isinstance(value, str):
+        return value
+    scheme, mark, rest = value.partition("://")
+    if not mark or scheme.lower() not in ("http", "https", "ws", "wss") or not rest.strip("/"):
+        raise PydanticCustomError("not_url", "Input should be a web address")
+    if any(letter.isspace() for letter in value):
+        raise PydanticCustomError("not_url", "Input should be a web address")
+    return value.rstrip("/")
+
+
+Secret = Annotated[SecretStr | None, BeforeValidator(_filled)]
+"""A key, token or password; blank means not set."""
+
+Text = Annotated[str | None, BeforeValidator(_filled)]
+"""Text that may be missing; blank means not set."""
+
+Url = Annotated[str | None, BeforeValidator(_url)]
+"""A web address without a slash at the end; blank means not set."""
+
+Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
+"""A list of texts; numbers are taken as text."""
+
+Headers = Annotated[dict[str, str], BeforeValidator(_mapping)]
+"""Names kept letter by letter."""
+
+Count = Annotated[int, BeforeValidator(_number), Field(ge=1)]
+"""A whole number from 1 up."""
+
+Seconds = Annotated[float, BeforeValidator(_number), Field(gt=0, le=86_400, allow_inf_nan=False)]
+"""A time, longer than none and at most a day."""
+
+Port = Annotated[int, BeforeValidator(_number), Field(ge=0, le=65_535)]
+"""A TCP port; 0 lets the system choose."""
