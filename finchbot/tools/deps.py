@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from finchbot.errors import Scalar
 from finchbot.ids import ThreadId, UserId
 
 
@@ -24,8 +25,16 @@ class Titles(Protocol):
         """
 
 
+class Sentences(Protocol):
+    """The catalogue in one language: what a tool says around the data it returns."""
+
+    def __call__(self, key: str, **params: Scalar) -> str:
+        """Return the sentence of a key such as ``"tool_output.written"``."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolDeps:
     """Handed to every tool source."""
 
     titles: Titles
+    sentences: Sentences
