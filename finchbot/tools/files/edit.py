@@ -53,11 +53,9 @@ class EditFile(FinchTool[EditFileArguments]):
             content = read_content(spot, sign)
             found = find(content.text, arguments.old_text, arguments.new_text)
             _check(found, content.text, spot, arguments.replace_all)
-            text = content.text.replace(found.old, found.new)
+            text, count = found.applied(content.text)
             save(spot, _encoded(content, text, spot), sign)
-        output = self._say(
-            "tool_output.edited", path=spot.shown, count=content.text.count(found.old)
-        )
+        output = self._say("tool_output.edited", path=spot.shown, count=count)
         return ToolOutcome(output, diff=unified(spot.shown, content.text, text))
 
 

@@ -15,7 +15,16 @@ class Replacement:
     old: str
     new: str
     places: tuple[int, ...]
-    """Where `old` begins in the text; they may overlap."""
+    """Where `old` begins in the text; they may overlap, and never split a line break."""
+
+    def applied(self, text: str) -> tuple[str, int]:
+        """Return the text with every place replaced, and how many were; overlaps go first come."""
+        pieces, after = [], 0
+        for place in self.places:
+            if place >= after:
+                pieces += [text[after:place], self.new]
+                after = place + len(self.old)
+        return "".join([*pieces, text[after:]]), len(pieces) // 2
 
 
 def find(text: str, old: str, new: str) -> Replacement:
@@ -49,9 +58,14 @@ def _places(text: str, wanted: str) -> list[int]:
     places: list[int] = []
     place = text.find(wanted)
     while place >= 0:
-        places.append(place)
+        if not _splits_break(text, place, place + len(wanted)):
+            places.append(place)
         place = text.find(wanted, place + 1)
     return places
+
+
+def _splits_break(text: str, start: int, end: int) -> bool:
+    return any(text[max(0, edge - 1) : edge + 1] == "\r\n" for edge in (start, end) if edge)
 
 
 def _broken(text: str, line_break: str) -> str:
