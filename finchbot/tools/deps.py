@@ -28,8 +28,8 @@ class Titles(Protocol):
 class Sentences(Protocol):
     """The catalogue in one language: what a tool says around the data it returns."""
 
-    def __call__(self, key: str, **params: Scalar) -> str:
-        """Return the sentence of a key such as ``"tool_output.written"``."""
+    def __call__(self, key: str, /, **params: Scalar) -> str:
+        """Return the sentence of a key such as ``"tool_output.created"``."""
 
 
 @dataclass(frozen=True, slots=True)

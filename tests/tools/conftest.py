@@ -32,7 +32,7 @@ class RememberedTitles:
         self.titles[user_id, thread_id] = title
 
 
-def spelled(key: str, **params: Scalar) -> str:
+def spelled(key: str, /, **params: Scalar) -> str:
     """Show a sentence's key and parameters, as a catalogue of no language would."""
     told = ", ".join(f"{name}={value}" for name, value in params.items())
     return f"[{key} {told}]"
