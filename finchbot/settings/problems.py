@@ -21,6 +21,10 @@ def problem_of(error: ErrorDetails, field: str) -> ConfigError:
             return ConfigError("config.not_one_of", field=field, allowed=str(context["expected"]))
         case "not_url":
             return ConfigError("config.not_url", field=field)
+        case "not_one_line":
+            return ConfigError("config.not_one_line", field=field)
+        case "bad_header":
+            return ConfigError("config.bad_header", field=field)
         case "not_language":
             return ConfigError("config.not_language", field=field)
         case kind if kind.startswith(("int_", "float_", "finite_", "decimal_")):

@@ -162,7 +162,7 @@ class SettingsStore:
 
     def _read(self) -> Snapshot:
         snapshot = self._origin.read()
-        self._secrets |= dict.fromkeys(secrets_of(snapshot.merged.settings))
+        self._secrets = self._secrets | dict.fromkeys(secrets_of(snapshot.merged.settings))
         if snapshot.safe_mode is not None:
             wrong = snapshot.safe_mode
             _log.warning(

@@ -1,14 +1,25 @@
 """The kinds of value a setting can hold, and how text from a person becomes one of them."""
 
 import json
+import re
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, SecretStr
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SecretStr,
+)
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 FieldPath = tuple[str, ...]
 """Where a setting stands: ``("providers", "openai", "api_key")``."""
+
+_HEADER = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 
 RESTART: dict[str, JsonValue] = {"restart": True}
 """For `Field(json_schema_extra=...)`: the setting is read once, when the program starts."""
@@ -59,8 +70,24 @@ def _texts(value: object) -> object:
     return tuple(word for word in words if word != "")
 
 
+def _one_line(value: object) -> object:
+    """Refuse a secret with a line break inside: it could never be sent."""
+    value = _filled(value)
+    if isinstance(value, str) and any(ord(letter) < 32 for letter in value):
+        raise PydanticCustomError("not_one_line", "Input should be one line")
+    return value
+
+
 def _mapping(value: object) -> object:
     return _json(value, "dict_type") if isinstance(value, str) else value
+
+
+def _sendable(headers: dict[str, str]) -> dict[str, str]:
+    """Refuse what HTTP cannot carry as a header."""
+    for name, text in headers.items():
+        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name) or not _HEADER.fullmatch(text):
+            raise PydanticCustomError("bad_header", "Input should be HTTP headers")
+    return headers
 
 
 def _json(text: str, problem: str) -> Any:
@@ -83,7 +110,7 @@ def _url(value: object) -> object:
     return value.rstrip("/")
 
 
-Secret = Annotated[SecretStr | None, BeforeValidator(_filled)]
+Secret = Annotated[SecretStr | None, BeforeValidator(_one_line)]
 """A key, token or password; blank means not set."""
 
 Text = Annotated[str | None, BeforeValidator(_filled)]
@@ -95,7 +122,7 @@ Url = Annotated[str | None, BeforeValidator(_url)]
 Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
 """A list of texts; numbers are taken as text."""
 
-Headers = Annotated[dict[str, str], BeforeValidator(_mapping)]
+Headers = Annotated[dict[str, str], BeforeValidator(_mapping), AfterValidator(_sendable)]
 """Names kept letter by letter."""
 
 Count = Annotated[int, BeforeValidator(_number), Field(ge=1)]
