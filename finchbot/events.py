@@ -7,15 +7,18 @@ every `ToolCallStarted` has one
 `ToolCallFinished` before the run ends; dropping deltas never changes the final view.
 """
 
+import re
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue, TypeAdapter
+from pydantic_core import PydanticSerializationError
 
 from finchbot.ids import CallId, MessageId, RunId, ThreadId
 from finchbot.messages import Message, Timestamp, Wire
 
 UNSTAMPED = datetime.fromtimestamp(0, UTC)
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class ErrorInfo(Wire):
@@ -270,3 +273,38 @@ RunEvent = Annotated[
 
 event_adapter: TypeAdapter[RunEvent] = TypeAdapter(RunEvent)
 """Reads any event from JSON; write one with `event.model_dump_json()`."""
+
+
+def sound_text(text: str) -> str:
+    """Return `text` with every lone surrogate, which UTF-8 cannot hold, as U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return LONE_SURROGATE.sub("\ufffd", text)
+    return text
+
+
+def canonical(event: RunEvent) -> RunEvent:
+    """Return the event as every reader of its JSON will see it.
+
+    What JSON cannot hold is mended as JSON shows it: lone surrogates become U+FFFD, NaN and
+    the infinities null, times are cut to milliseconds.
+    """
+    if isinstance(event, TextDelta | ReasoningDelta):
+        text = sound_text(event.text)
+        return event if text is event.text else event.model_copy(update={"text": text})
+    try:
+        wire = event.model_dump_json()
+    except PydanticSerializationError:
+        wire = event_adapter.validate_python(_sound(event.model_dump())).model_dump_json()
+    return event_adapter.validate_json(wire)
+
+
+def _sound(value: Any) -> Any:
+    if isinstance(value, str):
+        return sound_text(value)
+    if isinstance(value, dict):
+        return {_sound(key): _sound(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_sound(item) for item in value]
+    return value

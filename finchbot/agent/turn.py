@@ -29,9 +29,9 @@ class Agent(Protocol):
         """Yield the run's events, not yet stamped: `RunStarted` first, `RunFinished` last.
 
         All of them carry the turn's thread and run. Dispatch stamps and publishes each before
-        it asks for the next, measures `ttft_ms` and `duration_ms` itself (the agent counts
-        tokens only), and closes what a broken-off run leaves open. What the agent does after
-        it yielded `RunFinished` still belongs to the turn: the next run of the thread waits.
+        it asks for the next, and closes what a broken-off run leaves open; the usage, times
+        included, is the agent's. What the agent does after it yielded `RunFinished` still
+        belongs to the turn: the next run of the thread waits for it.
 
         A run is stopped by cancelling the task that iterates: let `CancelledError` pass and end
         the model stream and the tools within a second. Yield nothing after that.

@@ -1,5 +1,6 @@
 """What is kept about a thread and a run, as the wire shows them."""
 
+from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
 from pydantic import JsonValue
@@ -54,3 +55,15 @@ class Page(Wire, Generic[ItemT]):
 
     items: tuple[ItemT, ...]
     next: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMessage:
+    """A message that was taken in earlier."""
+
+    thread_id: ThreadId
+    run_id: RunId
+    message_id: MessageId
+    seq: int
+    """Of its `message.received`."""
+    queued: bool
