@@ -77,7 +77,8 @@ def read_document(path: Path) -> Document:
 def write_document(path: Path, data: dict[str, Any]) -> None:
     """Put the settings in the place of the file, in one step, readable by the owner alone.
 
-    A link stays a link: the file it points to is the one replaced.
+    A link stays a link: the file it points to is the one replaced. The caller sees to it that
+    nobody else is saving.
 
     Raises:
         ConfigError: ``config.not_saved`` (``file``, ``reason``); the old file is untouched.
@@ -151,6 +152,9 @@ def _encoded(data: dict[str, Any]) -> bytes:
 @contextlib.contextmanager
 def _fresh_beside(target: Path) -> Iterator[tuple[int, str]]:
     """Give a new file of mode 0600 in the same folder; remove it if it was not moved away."""
+    for left in target.parent.glob(f".{target.name}.*.tmp"):
+        # A saver was killed; whoever calls holds the lock, so nobody is writing it any more.
+        left.unlink(missing_ok=True)
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
     try:
         yield descriptor, name
