@@ -47,8 +47,7 @@ class Models:
     def chat_model(self, ref: ModelRef, settings: Settings) -> "BaseChatModel":
         """Return a model ready to answer; no request leaves before it is asked.
 
-        The first call for a provider loads libraries and certificates: do it in a thread, or
-        `warm` the program up.
+        Blocks while it loads libraries and certificates for the first time: call it in a thread.
 
         Raises:
             AuthFailed: The provider has no key.
@@ -93,6 +92,28 @@ class Models:
             new_id=self._new_id,
         )
         return model
+
+
+class CurrentModels:
+    """The models as a run sees them: by name, under the settings of the moment.
+
+    Args:
+        models: All there are.
+        settings: Returns the settings of the moment.
+    """
+
+    def __init__(self, models: Models, settings: Callable[[], Settings]) -> None:
+        self._models = models
+        self._settings = settings
+
+    def resolve(self, wanted: str | None = None) -> str:
+        """Return ``provider/model``; see `Models.resolve`."""
+        return str(self._models.resolve(self._settings(), wanted))
+
+    def chat_model(self, ref: str) -> "BaseChatModel":
+        """Return the model that `resolve` named; see `Models.chat_model`."""
+        settings = self._settings()
+        return self._models.chat_model(self._models.resolve(settings, ref), settings)
 
 
 def _connection(spec: ProviderSpec, given: ProviderSettings) -> Connection:

@@ -10,6 +10,10 @@ from finchbot.providers.openai_calls import CallBuilder, ToolCall
 Json = Mapping[str, Any]
 
 
+MAX_WHOLE_BYTES = 4_000_000
+"""How much of an answer that is not streamed, against what was asked for, is taken in."""
+
+
 class BadStream(ValueError):
     """The server sent something that is no event of this protocol."""
 
@@ -48,6 +52,7 @@ class EventLines:
 
     def __init__(self) -> None:
         self._rest = b""
+        self._other = b""
         self._seen = False
         self.done = False
         """Whether ``[DONE]`` came."""
@@ -64,13 +69,18 @@ class EventLines:
 
     def finish(self) -> list[Json]:
         """Return what is left when the bytes end: an unfinished line, or an unstreamed answer."""
-        rest, self._rest = self._rest.strip(), b""
-        if rest.startswith(b"{") and not self._seen:
-            return [_object(rest)]
-        return list(self._read(rest))
+        rest, self._rest = self._rest, b""
+        events = list(self._read(rest))
+        if self._seen or not self._other.startswith(b"{"):
+            return events
+        return [_object(self._other)]
 
     def _read(self, line: bytes) -> Iterable[Json]:
-        if self.done or not line.startswith(b"data:"):
+        if self.done:
+            return
+        if not line.startswith(b"data:"):
+            if not self._seen and len(self._other) < MAX_WHOLE_BYTES:
+                self._other += line
             return
         data = line[5:].strip()
         if data == b"[DONE]":

@@ -87,6 +87,7 @@ class ModelServer:
         self._arrived = threading.Condition()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run_thread, name="model-server")
+        self._writers: set[asyncio.StreamWriter] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._done: asyncio.Event | None = None
 
@@ -126,6 +127,15 @@ class ModelServer:
         assert met, f"{len(self.requests)} requests came, {count} were expected"
         return list(self.requests)
 
+    @property
+    def open_connections(self) -> int:
+        return len(self._writers)
+
+    def wait_until_closed(self, timeout_s: float = 5.0) -> bool:
+        """Block until no connection is open; return whether it came to that."""
+        with self._arrived:
+            return self._arrived.wait_for(lambda: not self._writers, timeout_s)
+
     def raise_violations(self) -> None:
         """Fail when any request broke the rules of a history."""
         assert not self.violations, "\n".join(self.violations)
@@ -143,9 +153,9 @@ class ModelServer:
         self._ready.set()
         await self._done.wait()
         server.close()
+        for writer in self._writers:
+            writer.transport.abort()
         others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
 
     def _run_thread(self) -> None:
@@ -153,6 +163,7 @@ class ModelServer:
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         assert isinstance(reader, Reader)
+        self._writers.add(writer)
         try:
             while request := await _read_request(reader):
                 request.peer = str(writer.get_extra_info("peername"))
@@ -161,6 +172,9 @@ class ModelServer:
         except (ConnectionError, asyncio.IncompleteReadError):
             pass  # the client has gone, which is its right
         finally:
+            with self._arrived:
+                self._writers.discard(writer)
+                self._arrived.notify_all()
             writer.close()
             with suppress(ConnectionError):
                 await writer.wait_closed()
