@@ -76,7 +76,7 @@ class Catalogue:
         languages = []
         for path in sorted(folder.glob("*.toml")):
             try:
-                languages.append(_read(path))
+                languages.append(read_language(path))
             except LocaleError as error:
                 if path.stem == DEFAULT:
                     raise
@@ -169,18 +169,23 @@ class Catalogue:
             _log.warning("locale %s has no fitting text for %s", tag, key)
 
 
-def _chain(tag: str, by_tag: Mapping[str, Language]) -> tuple[Language, ...]:
-    tags = dict.fromkeys((*parents(tag), DEFAULT))
-    return tuple(by_tag[name] for name in tags if name in by_tag)
+def read_language(path: Path) -> Language:
+    """Read one locale file.
 
-
-def _read(path: Path) -> Language:
+    Raises:
+        LocaleError: ``locale.broken`` (``file``, ``reason``).
+    """
     try:
         locale = Locale.parse(path.stem, sep="-")
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         return Language(path.stem, locale, dict(_flat(data, "")))
     except (OSError, ValueError, LookupError) as error:
         raise LocaleError("locale.broken", file=str(path), reason=str(error)) from error
+
+
+def _chain(tag: str, by_tag: Mapping[str, Language]) -> tuple[Language, ...]:
+    tags = dict.fromkeys((*parents(tag), DEFAULT))
+    return tuple(by_tag[name] for name in tags if name in by_tag)
 
 
 def _flat(table: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Template | Forms]]:
