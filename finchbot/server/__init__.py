@@ -1,0 +1,1 @@
+"""The web server: the boot shim, the guard in front of everything, and the API."""

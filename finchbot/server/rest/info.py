@@ -1,0 +1,72 @@
+"""Health and facts about this installation."""
+
+from typing import Any, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from finchbot import __version__
+from finchbot.server.body_limit import JSON_BYTES, UPLOAD_BYTES
+from finchbot.server.rest.request import Nothing, Who
+from finchbot.server.services import Services
+
+
+class Limits(BaseModel):
+    """Upper bounds, in bytes."""
+
+    json_bytes: int = JSON_BYTES
+    upload_bytes: int = UPLOAD_BYTES
+
+
+class Info(BaseModel):
+    """What a client wants to know first."""
+
+    name: Literal["FinchBot"] = "FinchBot"
+    version: str
+    language: str
+    model: str
+    user_id: str
+    demo: bool
+    temporary: bool
+    """Whether what is kept vanishes with the machine or the visit."""
+    limits: Limits = Limits()
+
+
+class Health(BaseModel):
+    """How it is; `parts` says which part is not well."""
+
+    status: Literal["ok", "degraded"]
+    version: str
+    parts: dict[str, str]
+
+
+def router(services: Services) -> APIRouter:
+    """Return ``/healthz`` and ``/api/v1/info``."""
+    routes = APIRouter(tags=["info"])
+
+    @routes.get("/healthz")
+    async def health(_: Nothing) -> Health:
+        """Say whether the program is well; open to everybody."""
+        parts = dict(services.parts())
+        well = "degraded" not in parts.values()
+        return Health(status="ok" if well else "degraded", version=__version__, parts=parts)
+
+    @routes.get("/api/v1/info")
+    async def info(caller: Who, _: Nothing) -> Info:
+        """Return facts about this installation and the caller."""
+        return Info(
+            version=__version__,
+            language=caller.language,
+            model=services.model_name(),
+            user_id=caller.user_id,
+            demo=services.demo,
+            temporary=services.bot.home.temporary,
+        )
+
+    @routes.get("/api/v1/tools")
+    async def tools(_caller: Who, _: Nothing) -> dict[str, Any]:
+        """Return the tools with the JSON Schema of their parameters."""
+        definitions = services.bot.tools.definitions()
+        return {"items": [definition["function"] for definition in definitions], "next": None}
+
+    return routes

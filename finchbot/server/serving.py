@@ -1,0 +1,71 @@
+"""Serving: uvicorn around the boot shim, closed in the order that lets everybody hear of it."""
+
+import errno
+import socket
+
+import uvicorn
+
+from finchbot.errors import ConfigError
+from finchbot.server.boot import Boot
+
+_GRACE_S = 1
+"""What open connections get after the gateway has closed."""
+
+
+class Server(uvicorn.Server):
+    """A uvicorn server that closes the gateway while its connections are still open.
+
+    uvicorn alone would cut the connections first, and nobody would hear how their run ended.
+
+    Args:
+        boot: What is served.
+    """
+
+    def __init__(self, boot: Boot) -> None:
+        self._boot = boot
+        config = uvicorn.Config(
+            boot,
+            lifespan="on",
+            # Logging is set up by the program itself; uvicorn's would print lines twice.
+            log_config=None,
+            # Only the guard knows which proxies to trust.
+            proxy_headers=False,
+            server_header=False,
+            timeout_graceful_shutdown=_GRACE_S,
+        )
+        super().__init__(config)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Close the gateway, then the connections."""
+        await self._boot.close()
+        await super().shutdown(sockets)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket bound to the address, ready to be served.
+
+    Raises:
+        ConfigError: ``server.port_in_use`` (``host``, ``port``), or
+            ``server.cannot_listen`` (``host``, ``port``, ``reason``).
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, address = found[0]
+        listener = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise _cannot_listen(host, port, error) from error
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(2048)
+    except OSError as error:
+        listener.close()
+        raise _cannot_listen(host, port, error) from error
+    return listener
+
+
+def _cannot_listen(host: str, port: int, error: OSError) -> ConfigError:
+    if error.errno == errno.EADDRINUSE:
+        return ConfigError("server.port_in_use", host=host, port=port)
+    reason = error.strerror or str(error)
+    return ConfigError("server.cannot_listen", host=host, port=port, reason=reason)
