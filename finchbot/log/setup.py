@@ -14,7 +14,16 @@ from typing import Protocol, Self
 from finchbot.log.redaction import Redactor
 from finchbot.log.sinks import HandOver, OwnerFileHandler, Records, Short, TerminalHandler, Whole
 
-_OWN_HANDLERS = ("uvicorn", "uvicorn.access", "uvicorn.error", "httpx", "openai", "gradio")
+_OWN_HANDLERS = (
+    "uvicorn",
+    "uvicorn.access",
+    "uvicorn.error",
+    "websockets",
+    "httpx",
+    "openai",
+    "gradio",
+    "streamlit",
+)
 """Loggers whose libraries may have given them handlers that know no secrets."""
 
 _CHATTY = ("httpx", "httpcore", "openai", "urllib3", "asyncio", "watchfiles", "uvicorn.access")
@@ -55,8 +64,7 @@ class Logs(contextlib.AbstractContextManager["Logs"]):
         root.setLevel(level)
         for name, floor in _quieted(level).items():
             logging.getLogger(name).setLevel(floor)
-        for name in _OWN_HANDLERS:
-            _through_root(logging.getLogger(name))
+        claim_loggers()
 
     def __enter__(self) -> Self:
         return self
@@ -107,6 +115,15 @@ def setup_logging(
     file = home.logs / "finchbot.log"
     levels = logging.getLevelNamesMapping()
     return Logs(file, Redactor(secrets), levels[level], levels[terminal_level])
+
+
+def claim_loggers() -> None:
+    """Lead the loggers of libraries that bring handlers of their own through the one filter.
+
+    Call it again after such a library was loaded.
+    """
+    for name in _OWN_HANDLERS:
+        _through_root(logging.getLogger(name))
 
 
 def _sinks(file: Path, redactor: Redactor, terminal_level: int) -> tuple[logging.Handler, ...]:

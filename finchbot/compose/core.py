@@ -1,0 +1,228 @@
+"""The core: stores, agent and dispatch, opened together on the loop that uses them."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from finchbot.compose.foundation import ROOT, Foundation, lay_foundation
+from finchbot.compose.options import Options
+from finchbot.errors import FinchError, ProviderError
+from finchbot.ids import UserId, new_id, utc_now
+from finchbot.lazy import load
+from finchbot.server.progress import Progress
+from finchbot.settings import SettingsStore
+
+if TYPE_CHECKING:
+    from langchain_core.language_models.chat_models import BaseChatModel
+
+    from finchbot.agent.run_context import Workspace
+    from finchbot.bot import FinchBot
+    from finchbot.dispatch import Dispatcher
+    from finchbot.events import ErrorInfo
+    from finchbot.providers.models import Models
+    from finchbot.threads.store import ThreadStore
+    from finchbot.tools.registry import ToolRegistry
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """The bot, and what the gateway asks beside it."""
+
+    bot: "FinchBot"
+    dispatcher: "Dispatcher"
+    model_name: Callable[[], str]
+    parts: Callable[[], dict[str, str]]
+
+
+@asynccontextmanager
+async def open_bot(options: Options) -> AsyncIterator["FinchBot"]:
+    """Open a home and the bot in it, for a program without a server.
+
+    Raises:
+        ConfigError: The home cannot be written or is in use, or an option is wrong.
+        StoreTooNew: A newer program wrote the home's files.
+    """
+    with lay_foundation(options) as base:
+        async with open_core(base, Progress()) as core:
+            yield core.bot
+
+
+@asynccontextmanager
+async def open_core(base: Foundation, progress: Progress) -> AsyncIterator[Core]:
+    """Open the stores while the libraries load, then put the agent to work on them."""
+    async with AsyncExitStack() as stack:
+        with progress.step("libraries"):
+            await asyncio.to_thread(_load_libraries)
+        with progress.step("core"):
+            core = await _assemble(base, stack)
+        yield core
+
+
+def _load_libraries() -> None:
+    """Import what the core needs; seconds of work, so it happens off the loop."""
+    for module in (
+        "finchbot.bot",
+        "finchbot.dispatch",
+        "finchbot.agent.factory",
+        "finchbot.providers.models",
+        "finchbot.providers.builtin",
+        "finchbot.threads.service",
+        "finchbot.tools.factory",
+    ):
+        load(module)
+
+
+async def _assemble(base: Foundation, stack: AsyncExitStack) -> Core:
+    store: ThreadStore = await stack.enter_async_context(
+        load("finchbot.threads.store").ThreadStore.open(base.home.threads_db, clock=utc_now)
+    )
+    bus = await stack.enter_async_context(load("finchbot.bus").MessageBus(store, utc_now))
+    titles = load("finchbot.threads.titles").ThreadTitles(store, bus)
+    models: Models = load("finchbot.providers.models").Models(_builtin(base), utc_now, new_id)
+    stack.push_async_callback(models.close)
+    source = _ModelSource(models, base.settings)
+    await asyncio.to_thread(source.warm)
+    tools = _tools(base, titles)
+    agent = await stack.enter_async_context(_agent(base, source, tools, store))
+    dispatcher: Dispatcher = await stack.enter_async_context(
+        load("finchbot.dispatch").Dispatcher(
+            store, bus, titles, agent, describe=_describe(base), clock=utc_now, new_id=new_id
+        )
+    )
+    threads = load("finchbot.threads.service").ThreadService(
+        store,
+        bus,
+        titles,
+        quiet=dispatcher.quiet,
+        forget=agent.forget,
+        clock=utc_now,
+        new_id=new_id,
+    )
+    bot: FinchBot = load("finchbot.bot").FinchBot(
+        conversation=dispatcher,
+        threads=threads,
+        tools=tools,
+        settings=base.settings,
+        home=base.home,
+    )
+    return Core(bot, dispatcher, source.name, lambda: _parts(source))
+
+
+def _builtin(base: Foundation) -> "Callable[[], BaseChatModel]":
+    def make() -> "BaseChatModel":
+        builtin = load("finchbot.providers.builtin")
+        model: BaseChatModel = builtin.BuiltinChatModel(
+            say=lambda key, language, **params: base.catalogue.text(key, language, **params),
+            clock=utc_now,
+        )
+        return model
+
+    return make
+
+
+def _tools(base: Foundation, titles: Any) -> "ToolRegistry":
+    deps = load("finchbot.tools.deps").ToolDeps(
+        titles=titles,
+        sentences=lambda key, /, **params: base.catalogue.text(key, base.language, **params),
+    )
+    registry: ToolRegistry = (
+        load("finchbot.tools.factory")
+        .ToolFactory()
+        .registry(deps, lambda error: base.catalogue.describe(error, base.language))
+    )
+    return registry
+
+
+def _agent(
+    base: Foundation, source: "_ModelSource", tools: "ToolRegistry", store: "ThreadStore"
+) -> Any:
+    prompt_files = load("finchbot.agent.prompt_files").PromptFiles(
+        ROOT / "bootstrap", base.home.root
+    )
+    factory = load("finchbot.agent.factory").AgentFactory(
+        models=source,
+        tools=tools,
+        record=store,
+        options=lambda: base.settings.current.agents.defaults,
+        workspaces=lambda user_id: _workspace(base, user_id),
+        prompt_files=prompt_files,
+        say=base.catalogue.text,
+        clock=utc_now,
+        new_id=new_id,
+    )
+    return factory.open(base.home.checkpoints_db)
+
+
+class _ModelSource:
+    """The models as the settings of the moment have them."""
+
+    def __init__(self, models: "Models", settings: SettingsStore) -> None:
+        self._models = models
+        self._settings = settings
+
+    def resolve(self, wanted: str | None) -> str:
+        """Return the ``provider/model`` meant."""
+        return str(self._models.resolve(self._settings.current, wanted))
+
+    def chat_model(self, ref: str) -> "BaseChatModel":
+        """Return the model of a name that `resolve` gave."""
+        settings = self._settings.current
+        return self._models.chat_model(self._models.resolve(settings, ref), settings)
+
+    def name(self) -> str:
+        """Return the next run's ``provider/model``, or what is asked for when there is none."""
+        try:
+            return self.resolve(None)
+        except ProviderError:
+            return self._settings.current.default_model
+
+    def working(self) -> bool:
+        """Tell whether a run would find a model."""
+        try:
+            self.chat_model(self.resolve(None))
+        except ProviderError:
+            return False
+        return True
+
+    def warm(self) -> None:
+        """Load the default model's libraries; a missing model is told of at the first run."""
+        self.working()
+
+
+def _describe(base: Foundation) -> "Callable[[FinchError, str | None], ErrorInfo]":
+    info = load("finchbot.events").ErrorInfo
+
+    def describe(error: FinchError, language: str | None) -> "ErrorInfo":
+        sentence = base.catalogue.describe(error, language or base.language)
+        told: ErrorInfo = info(code=error.code, detail=sentence, params=dict(error.params))
+        return told
+
+    return describe
+
+
+def _workspace(base: Foundation, user_id: UserId) -> "Workspace":
+    """Return where a user's tools work; in demo mode each visitor has a folder of their own."""
+    settings = base.settings.current
+    folder = Path(settings.agents.defaults.workspace or base.home.workspace).expanduser()
+    if settings.demo:
+        folder = base.home.data / "visitors" / hashlib.sha256(user_id.encode()).hexdigest()[:32]
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = folder.resolve()
+    skills = base.home.skills_dir.resolve()
+    roots = (folder,) if settings.demo else (folder, skills)
+    workspace: Workspace = load("finchbot.agent.run_context").Workspace(folder, roots, roots)
+    return workspace
+
+
+def _parts(source: _ModelSource) -> dict[str, str]:
+    """Return how each part is."""
+    return {
+        "model": "ok" if source.working() else "degraded",
+        "memory": "off",
+        "vectors": "off",
+        "channels": "off",
+    }

@@ -1,0 +1,57 @@
+"""The foundation: home, settings, sentences and logs, before anything heavy is loaded."""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from finchbot.compose.options import Options
+from finchbot.home import Home, lock_home, open_home
+from finchbot.i18n import Catalogue
+from finchbot.log import setup_logging
+from finchbot.settings import SettingsStore
+
+ROOT = Path(__file__).resolve().parents[2]
+"""The tree: locales, bootstrap and pages stand here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Foundation:
+    """What everything else is built on."""
+
+    home: Home
+    settings: SettingsStore
+    catalogue: Catalogue
+    environ: Mapping[str, str]
+
+    @property
+    def language(self) -> str:
+        """The language for sentences that nobody in particular asked for."""
+        environ = self.environ
+        system = environ.get("LC_ALL") or environ.get("LC_MESSAGES") or environ.get("LANG")
+        return self.catalogue.negotiate(self.settings.current.language, system)
+
+
+@contextlib.contextmanager
+def lay_foundation(options: Options) -> Iterator[Foundation]:
+    """Open the home for this program alone, and log there until the block ends.
+
+    Raises:
+        ConfigError: The home cannot be written or is in use, an option or a variable is wrong.
+    """
+    environ = dict(os.environ)
+    home = open_home(options.home, environ)
+    with contextlib.ExitStack() as stack:
+        if home.temporary:
+            stack.callback(shutil.rmtree, home.root, ignore_errors=True)
+        stack.enter_context(lock_home(home))
+        settings = SettingsStore(home, environ=environ, overrides=options.overrides())
+        stack.enter_context(setup_logging(home, secrets=settings.secrets))
+        yield Foundation(home, settings, load_catalogue(), environ)
+
+
+def load_catalogue() -> Catalogue:
+    """Return the sentences of all languages."""
+    return Catalogue.load(ROOT / "locales")

@@ -1,0 +1,114 @@
+"""The gateway: one app for API, socket, admin and chat page, behind one guard."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any, cast
+
+from finchbot.compose.core import Core, open_core
+from finchbot.compose.foundation import ROOT, Foundation
+from finchbot.ids import new_id, utc_now
+from finchbot.lazy import load
+from finchbot.log import claim_loggers
+from finchbot.server.bind import make_door
+from finchbot.server.boot import App
+from finchbot.server.cookies import Signer, load_key
+from finchbot.server.guard import Door, Guard
+from finchbot.server.look import Look
+from finchbot.server.progress import Progress
+from finchbot.server.streams import Streams
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+PARTS = ("libraries", "core", "admin", "chat")
+"""What the start-up page lists, in this order."""
+
+STREAMLIT_OPTIONS = {
+    "browser.gatherUsageStats": False,
+    "client.showErrorDetails": "none",
+    "client.showErrorLinks": False,
+    "client.toolbarMode": "minimal",
+    # A watcher would drop changed modules and so make a second core.
+    "server.fileWatcherType": "none",
+    "server.headless": True,
+}
+
+
+@asynccontextmanager
+async def open_gateway(base: Foundation, look: Look, progress: Progress) -> AsyncIterator[App]:
+    """Open the core, then what serves it.
+
+    Closing goes the other way round, but for two things: runs end first, and the streams that
+    told of them end while the page and the socket can still be written to.
+    """
+    async with AsyncExitStack() as stack:
+        core = await stack.enter_async_context(open_core(base, progress))
+        streams = Streams()
+        door = _door(base)
+        app = await asyncio.to_thread(_build, base, core, look, door, streams, progress)
+        await stack.enter_async_context(app.router.lifespan_context(app))
+        stack.push_async_callback(streams.close)
+        stack.push_async_callback(core.dispatcher.drain)
+        yield _guarded(app, base, door)
+
+
+def _build(
+    base: Foundation, core: Core, look: Look, door: Door, streams: Streams, progress: Progress
+) -> "FastAPI":
+    """Build the app with its two faces; blocks, since Gradio and Streamlit load here."""
+    services = load("finchbot.server.services").Services(
+        bot=core.bot,
+        catalogue=base.catalogue,
+        door=door,
+        streams=streams,
+        look=look,
+        model_name=core.model_name,
+        parts=core.parts,
+        demo=base.settings.current.demo,
+    )
+    with progress.step("admin"):
+        admin = _admin()
+    app: FastAPI = load("finchbot.server.app").create_app(services, admin.lifespan())
+    app.mount("/admin", admin)
+    with progress.step("chat"):
+        _mount_chat(app, base, core)
+    return app
+
+
+def _door(base: Foundation) -> Door:
+    settings = base.settings.current
+    return make_door(
+        settings.server,
+        demo=settings.demo,
+        environ=base.environ,
+        signer=Signer(load_key(base.home.data / "cookies.key")),
+        clock=utc_now,
+        new_id=new_id,
+    )
+
+
+def _admin() -> Any:
+    """Return Streamlit's app; only options set like this reach one that is mounted."""
+    theme = load("finchbot.ui.theme").streamlit_options()
+    load("streamlit.web.bootstrap").load_config_options({**STREAMLIT_OPTIONS, **theme})
+    app = load("streamlit").App(ROOT / "pages" / "Home.py")
+    # Streamlit gave uvicorn's loggers handlers of its own; every line would come twice.
+    claim_loggers()
+    return app
+
+
+def _mount_chat(app: "FastAPI", base: Foundation, core: Core) -> None:
+    chat = load("finchbot.ui.chat")
+    blocks = chat.build_chat(
+        core.bot,
+        base.catalogue,
+        free_talk=lambda: not core.model_name().startswith("builtin"),
+    )
+    root_path = base.settings.current.server.root_path or None
+    chat.mount_chat(app, blocks, root_path=root_path)
+
+
+def _guarded(app: "FastAPI", base: Foundation, door: Door) -> App:
+    problems = load("finchbot.server.problems").Problems(base.catalogue)
+    return cast(App, Guard(app, door, problems, base.catalogue.negotiate))
