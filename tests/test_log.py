@@ -17,8 +17,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from finchbot.home import open_home
 from finchbot.log import HIDDEN, Logs, Redactor, setup_logging
 from finchbot.log.sinks import FILE_BYTES
+from finchbot.settings import SettingsStore
 
 KEY = "sk-live-Zq8vTn2LkR4wXy6B"
 
@@ -68,6 +70,19 @@ def test_a_secret_learned_later_is_hidden_from_then_on(logs: Logs, known: list[s
     known.append("correct horse battery staple")
     logging.getLogger("finchbot").info("it is correct horse battery staple now")
     assert "it is [secret] now" in written(logs)
+
+
+def test_a_key_saved_while_the_program_runs_is_hidden_from_then_on(tmp_path: Path) -> None:
+    home = open_home(tmp_path, {})
+    store = SettingsStore(home, environ={"SOME_SERVICE_TOKEN": "service-token-value"})
+    with setup_logging(home, "DEBUG", store.secrets) as logs:
+        store.patch(store.revision, {"providers.My-Prov.api_key": "plain words for a key"})
+        store.patch(store.revision, {"providers.My-Prov.api_key": "quite another one"})
+        for secret in ("plain words for a key", "quite another one", "service-token-value"):
+            logging.getLogger("openai").debug("headers %s", {"x-key": secret})
+        text = written(logs)
+    assert text.count(HIDDEN) == 3
+    assert "words" not in text
 
 
 def test_a_library_with_a_handler_of_its_own_still_passes_the_filter(tmp_path: Path) -> None:

@@ -1,10 +1,16 @@
 """The settings of the channels: who may talk, and what each platform gave the user."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from finchbot.settings.values import RESTART, Port, Secret, Section, Text, Texts, Url
+
+
+def _all_or_none(value: object) -> object:
+    if isinstance(value, bool):
+        return ("*",) if value else ()
+    return value
 
 
 class ChannelSettings(Section):
@@ -59,8 +65,8 @@ class DiscordSettings(ChannelSettings):
     token: Secret = None
     base_url: Url = None
     gateway_url: Url = None
-    allow_bots: Texts = ()
-    """Ids of the bots that may talk."""
+    allow_bots: Annotated[Texts, BeforeValidator(_all_or_none)] = ()
+    """Ids of the bots that may talk; true means all of them."""
 
 
 class EmailSettings(ChannelSettings):

@@ -158,7 +158,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
     language: Text = None
-    """A language tag; not set, each person's browser or system decides."""
+    """A language tag or a POSIX locale; not set, each person's browser or system decides."""
     default_model: Annotated[str, Field(min_length=1)] = "auto"
     """``provider/model`` or a model name; ``auto`` takes the first provider that has a key."""
     agents: AgentsSettings = AgentsSettings()
@@ -176,7 +176,7 @@ class Settings(BaseSettings):
     def _tag(cls, value: str | None) -> str | None:
         if value is None or value == "auto":
             return None
-        if not re.fullmatch(r"[A-Za-z]{2,8}(?:[-_.@][A-Za-z0-9-]{1,16})*", value):
+        if not re.fullmatch(r"[A-Za-z]{1,8}(?:[-_.@:][A-Za-z0-9-]{1,16})*", value):
             raise PydanticCustomError("not_language", "Input should be a language tag")
         return value
 

@@ -1,5 +1,7 @@
 """What is wrong with a value, as an error a person can be told about."""
 
+import re
+
 from pydantic_core import ErrorDetails
 
 from finchbot.errors import ConfigError, Scalar
@@ -18,7 +20,9 @@ def problem_of(error: ErrorDetails, field: str) -> ConfigError:
             limit = next(iter(context.values()), None)
             return _out_of_range(field, kind, limit)
         case "literal_error" | "enum":
-            return ConfigError("config.not_one_of", field=field, allowed=str(context["expected"]))
+            # pydantic joins them with an English "or"; the names alone read in any language.
+            allowed = ", ".join(re.findall(r"'([^']*)'", str(context.get("expected", ""))))
+            return ConfigError("config.not_one_of", field=field, allowed=allowed)
         case "not_url":
             return ConfigError("config.not_url", field=field)
         case "not_one_line":

@@ -9,7 +9,7 @@ from typing import Any
 from finchbot.errors import ConfigError
 from finchbot.settings.document import Document, place_of, read_document
 from finchbot.settings.environment import Environment, demo_by_default, read_environment
-from finchbot.settings.fields import dotted, file_path, settings_path, split_name
+from finchbot.settings.fields import dotted, file_path, find_field, settings_path, split_name
 from finchbot.settings.layers import Layer, Merged, Problem, merge
 from finchbot.settings.masks import looks_secret
 from finchbot.settings.model import flat_providers
@@ -153,6 +153,8 @@ def nested(values: Mapping[str, Any]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for name, value in values.items():
         path = settings_path(split_name(name))
+        if find_field(path) is None:
+            raise ConfigError("config.unknown_field", field=name)
         section = result
         for part in path[:-1]:
             section = section.setdefault(part, {})

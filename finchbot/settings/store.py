@@ -157,7 +157,8 @@ class SettingsStore:
     def _refreshed(self) -> Snapshot:
         if stamp_of(self._file) != self._snapshot.document.stamp:
             with self._lock:
-                self._snapshot = self._read()
+                if stamp_of(self._file) != self._snapshot.document.stamp:
+                    self._snapshot = self._read()
         return self._snapshot
 
     def _read(self) -> Snapshot:

@@ -216,6 +216,25 @@ def test_a_wrong_variable_ends_the_start_with_its_own_name(
     assert text not in str(caught.value)
 
 
+@pytest.mark.parametrize("locale", ["C", "C.UTF-8", "POSIX", "auto", "zh_TW:zh", "zh-Hant-HK"])
+def test_no_locale_a_system_may_have_ends_the_start(at: SettingsHome, locale: str) -> None:
+    assert at.store(FINCHBOT_LANG=locale).current.language in (locale, None)
+
+
+def test_an_option_that_is_no_setting_is_refused(at: SettingsHome) -> None:
+    with pytest.raises(ConfigError, match=r"config\.unknown_field.*server\.prot"):
+        at.store({"server.prot": 1})
+
+
+def test_lists_of_who_may_talk_are_texts_without_blanks(at: SettingsHome) -> None:
+    at.write({"channels": {"discord": {"allow_from": [" a ", 7, ""], "allow_bots": True}}})
+    store = at.store()
+    assert store.safe_mode is None
+    assert store.current.channels.discord.allow_from == ("a", "7")
+    assert store.current.channels.discord.allow_bots == ("*",)
+    assert store.current.channels.feishu.allow_from == ()
+
+
 def test_a_wrong_option_ends_the_start_with_the_settings_name(at: SettingsHome) -> None:
     with pytest.raises(ConfigError) as caught:
         at.store({"server.port": -1})

@@ -231,6 +231,11 @@ def test_a_wrong_change_is_refused_with_its_field_and_saves_nothing(
     assert at.file.read_bytes() == before
 
 
+def test_what_is_allowed_instead_is_told_without_english_words(at: SettingsHome) -> None:
+    error = refused(at.store(), {"tools.exec.sandbox": "maybe"})
+    assert error.params["allowed"] == "auto, on, off"
+
+
 def test_a_wrong_change_is_refused_also_where_the_environment_hides_it(at: SettingsHome) -> None:
     error = refused(at.store(FINCHBOT_SERVER__PORT="8000"), {"server.port": 99999})
     assert error.code == "config.too_large"
