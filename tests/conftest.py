@@ -8,6 +8,7 @@ from blockbuster import BlockBuster
 from tests.support.clock import CountedIds, FakeClock
 from tests.support.golden import Golden
 from tests.support.model_server import ModelServer
+from tests.support.real_model import real_model
 from tests.support.seal import Seal
 
 SEAL = Seal()
@@ -62,3 +63,10 @@ def model_server() -> Iterator[ModelServer]:
     with ModelServer() as server:
         yield server
         server.raise_violations()
+
+
+@pytest.fixture(scope="session")
+def real_model_url() -> Iterator[str]:
+    """Give the base URL of a real, small language model; skip where it is not installed."""
+    with real_model() as url:
+        yield url

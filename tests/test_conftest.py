@@ -36,6 +36,7 @@ def test_a_golden_file_is_written_on_request_and_compared_afterwards(tmp_path: P
 async def test_blocking_code_of_ours_fails_inside_the_loop() -> None:
     ours = compile("def nap():\n    time.sleep(0)\n", _inside_finchbot("nap.py"), "exec")
     names: dict[str, object] = {"time": time}
+    # S102: code needs a file name under finchbot/ to count as ours, and no such file is wanted.
     exec(ours, names)  # noqa: S102
     nap = names["nap"]
     assert callable(nap)

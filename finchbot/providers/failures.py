@@ -45,7 +45,7 @@ def failure(error: Exception, provider: str, model: str, clock: Clock) -> Provid
     """Return the error to raise in place of `error`, one of `FOREIGN`."""
     match error:
         case openai.APITimeoutError() | httpx2.TimeoutException():
-            return Unavailable(provider=provider, reason="timeout")
+            return Unavailable("provider.silent", provider=provider, reason="timeout")
         case openai.APIStatusError():
             told = _Told.of(error.body, error.message)
             wait_s = retry_after_s(error.response.headers, clock)
@@ -54,11 +54,11 @@ def failure(error: Exception, provider: str, model: str, clock: Clock) -> Provid
             told = _Told.of(error.error, "")
             return _refused(told.status, told, provider, model, None)
         case BadStream():
-            return Unavailable(provider=provider, reason="bad_answer")
+            return Unavailable("provider.bad_answer", provider=provider, reason="bad_answer")
         case openai.APIConnectionError() | httpx2.ConnectError():
             return Unavailable(provider=provider, reason="no_connection")
         case httpx2.HTTPError() | httpx2.StreamError():
-            return Unavailable(provider=provider, reason="broken_off")
+            return _broken_off(provider)
         case _:
             return ProviderError(provider=provider, model=model)
 
@@ -122,7 +122,11 @@ def _refused(
     if status == 404:
         return ProviderError("provider.model_not_found", provider=provider, model=model)
     if status == 0:
-        return Unavailable(provider=provider, reason="broken_off")
+        return _broken_off(provider)
     if status in {408, 409} or status >= 500:
-        return Unavailable(provider=provider, reason=f"http_{status}")
+        return Unavailable("provider.server_error", provider=provider, reason=f"http_{status}")
     return ProviderError("provider.rejected", provider=provider, model=model, status=status)
+
+
+def _broken_off(provider: str) -> Unavailable:
+    return Unavailable("provider.broken_off", provider=provider, reason="broken_off")

@@ -48,8 +48,9 @@ class CallBuilder:
     def feed(self, deltas: Iterable[Mapping[str, Any]]) -> None:
         """Take the `tool_calls` of one delta in."""
         for delta in deltas:
-            function = delta.get("function") or {}
-            slot = self._slot(delta.get("index"), delta.get("id") or "", function.get("name") or "")
+            function = mapping(delta.get("function"))
+            call_id, name = word(delta.get("id")), word(function.get("name"))
+            slot = self._slot(delta.get("index"), call_id, name)
             arguments = function.get("arguments")
             if isinstance(arguments, str):
                 slot.raw.append(arguments)
@@ -91,6 +92,21 @@ class CallBuilder:
         if call_id:
             return next((slot for slot in self._slots if slot.call_id == call_id), None)
         return None if name or not self._slots else self._slots[-1]
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """Return `value` where a JSON object stands, and an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def objects(value: object) -> list[Mapping[str, Any]]:
+    """Return the JSON objects of a list, and none of anything else."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def word(value: object) -> str:
+    """Return `value` where text stands, and an empty one for anything else."""
+    return value if isinstance(value, str) else ""
 
 
 def _starts_anew(slot: _Slot, call_id: str, name: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from finchbot.providers.openai_calls import CallBuilder, ToolCall
+from finchbot.providers.openai_calls import CallBuilder, ToolCall, mapping, objects, word
 
 Json = Mapping[str, Any]
 
@@ -105,11 +105,11 @@ class Answer:
         reasoning: list[str] = []
         for event in events:
             self._note(event)
-            for choice in event.get("choices") or ():
-                said = choice.get("delta") or choice.get("message") or {}
+            for choice in objects(event.get("choices")):
+                said = mapping(choice.get("delta") or choice.get("message"))
                 _collect(said, text, reasoning)
-                self.calls.feed(said.get("tool_calls") or ())
-                self.finish_reason = choice.get("finish_reason") or self.finish_reason
+                self.calls.feed(objects(said.get("tool_calls")))
+                self.finish_reason = word(choice.get("finish_reason")) or self.finish_reason
         return Piece(_encodable("".join(text)), _encodable("".join(reasoning)))
 
     def tool_calls(self, taken: Iterable[str], new_id: Callable[[], str]) -> list[ToolCall]:
@@ -117,26 +117,26 @@ class Answer:
         return self.calls.build(taken, new_id)
 
     def _note(self, event: Json) -> None:
-        self.model = event.get("model") or self.model
-        usage = event.get("usage") or (event.get("x_groq") or {}).get("usage")
+        self.model = word(event.get("model")) or self.model
+        usage = mapping(event.get("usage") or mapping(event.get("x_groq")).get("usage"))
         if usage:
             self.counts = read_usage(usage)
 
 
 def read_usage(usage: Json) -> TokenCounts:
     """Return token counts, cached ones included, from any of the spellings in use."""
-    prompt = usage.get("prompt_tokens_details") or {}
-    completion = usage.get("completion_tokens_details") or {}
+    prompt = mapping(usage.get("prompt_tokens_details"))
+    completion = mapping(usage.get("completion_tokens_details"))
     cached = (
         prompt.get("cached_tokens")
         or usage.get("prompt_cache_hit_tokens")
         or usage.get("cached_tokens")
     )
     return TokenCounts(
-        input=int(usage.get("prompt_tokens") or 0),
-        output=int(usage.get("completion_tokens") or 0),
-        cached=int(cached or 0),
-        reasoning=int(completion.get("reasoning_tokens") or 0),
+        input=_count(usage.get("prompt_tokens")),
+        output=_count(usage.get("completion_tokens")),
+        cached=_count(cached),
+        reasoning=_count(completion.get("reasoning_tokens")),
     )
 
 
@@ -166,6 +166,10 @@ def _collect_block(block: Any, text: list[str], reasoning: list[str]) -> None:
             text.append(said)
         case _:
             return
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
 
 
 def _object(data: bytes) -> Json:

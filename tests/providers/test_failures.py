@@ -1,10 +1,13 @@
 """Every way a provider can fail becomes an error with a code, and no text of the provider's."""
 
 import asyncio
+import re
 import socket
+import tomllib
 from collections.abc import Iterator
 from datetime import timedelta
 from email.utils import format_datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +29,7 @@ from tests.support.model_server import Manners, ModelServer
 from tests.support.replies import (
     Chunk,
     Drop,
+    Garbage,
     Hang,
     Refuse,
     Reply,
@@ -36,6 +40,7 @@ from tests.support.replies import (
     unauthorized,
 )
 
+ROOT = Path(__file__).resolve().parents[2]
 HI = [HumanMessage("hi")]
 
 
@@ -89,6 +94,9 @@ async def test_failures_have_a_kind_and_name_the_provider(
         (refused(404), "provider.model_not_found"),
         (refused(400, "llama3 does not support tools"), "provider.tools_unsupported"),
         (refused(400), "provider.rejected"),
+        (refused(500), "provider.server_error"),
+        (answer(say("half"), Drop()), "provider.broken_off"),
+        (answer(Garbage("<html>")), "provider.bad_answer"),
     ],
 )
 async def test_what_a_person_can_mend_has_a_code_of_its_own(
@@ -186,3 +194,12 @@ def test_the_wait_is_read_as_seconds_milliseconds_or_a_date(clock: FakeClock) ->
         ({}, None),
     ]
     assert [retry_after_s(headers, clock) for headers, _ in cases] == [s for _, s in cases]
+
+
+@pytest.mark.parametrize("language", ["en-US", "zh-CN"])
+def test_every_error_has_a_sentence_in_each_language(language: str) -> None:
+    sentences = tomllib.loads((ROOT / "locales" / f"{language}.toml").read_text("utf-8"))
+    table = sentences["error"]["provider"]
+    for file in (ROOT / "finchbot" / "providers").glob("*.py"):
+        for code in re.findall(r'"provider\.([a-z_]+)"', file.read_text("utf-8")):
+            assert table[code], code

@@ -18,6 +18,30 @@ from finchbot.providers.openai_stream import (
     read_usage,
 )
 
+FIELDS = st.sampled_from(
+    (
+        "choices",
+        "delta",
+        "message",
+        "content",
+        "text",
+        "type",
+        "tool_calls",
+        "function",
+        "name",
+        "arguments",
+        "index",
+        "id",
+        "model",
+        "usage",
+        "prompt_tokens",
+        "prompt_tokens_details",
+        "finish_reason",
+        "reasoning",
+        "thinking",
+    )
+)
+
 
 def event(delta: dict[str, Any], **choice: Any) -> dict[str, Any]:
     return {"choices": [{"index": 0, "delta": delta, **choice}]}
@@ -92,6 +116,20 @@ def test_words_are_found_in_every_shape_of_a_delta(delta: dict[str, Any], expect
 def test_events_without_choices_or_with_empty_ones_say_nothing() -> None:
     assert read({"choices": []}, {"choices": None}, {"id": "x"}, event({}))[0] == Piece()
     assert read({"choices": [{"index": 0, "delta": None}]})[0] == Piece()
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(FIELDS, inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(FIELDS, JSON, max_size=4))
+def test_no_shape_of_an_event_breaks_the_reading(odd: dict[str, Any]) -> None:
+    piece, answer = read(odd, event(odd))
+    assert isinstance(piece.text + piece.reasoning, str)
+    json.dumps([call.arguments for call in answer.tool_calls((), lambda: "made")])
 
 
 def test_events_that_came_together_are_one_piece() -> None:

@@ -305,6 +305,7 @@ def main() -> None:
     server = ModelServer(port=options.port)
     server.respond(steady(options.tokens, options.tokens_per_second, options.tool_every))
     with server, suppress(KeyboardInterrupt):
+        # T201: who started this process reads the URL from its output.
         print(server.url, flush=True)  # noqa: T201
         threading.Event().wait()
 

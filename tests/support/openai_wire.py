@@ -11,6 +11,7 @@ from tests.support.replies import (
     Call,
     Chunk,
     Drop,
+    Garbage,
     Hang,
     Pause,
     Refuse,
@@ -58,7 +59,8 @@ async def play(body: Body, reply: Reply, writer: asyncio.StreamWriter) -> bool:
         if chunk is None:
             writer.transport.abort()
             return False
-        _send_event(writer, json.dumps(chunk, ensure_ascii=False))
+        plain = chunk if isinstance(chunk, str) else json.dumps(chunk, ensure_ascii=False)
+        _send_event(writer, plain)
         await writer.drain()
     _send_event(writer, "[DONE]")
     writer.write(b"0\r\n\r\n")
@@ -66,7 +68,7 @@ async def play(body: Body, reply: Reply, writer: asyncio.StreamWriter) -> bool:
     return True
 
 
-async def _chunks(body: Body, reply: Reply) -> AsyncIterator[Body | None]:
+async def _chunks(body: Body, reply: Reply) -> AsyncIterator[Body | str | None]:
     """Yield the chunks of a streamed answer; None breaks the connection."""
     frame = _frame(body)
     yield frame([{"index": 0, "delta": {"role": "assistant", "content": ""}}])
@@ -78,6 +80,9 @@ async def _chunks(body: Body, reply: Reply) -> AsyncIterator[Body | None]:
             continue
         if isinstance(step, Chunk):
             yield {**frame([]), **step.body}
+            continue
+        if isinstance(step, Garbage):
+            yield step.data
             continue
         for delta in _deltas(step):
             if reply.token_delay_s:

@@ -83,6 +83,13 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
+class Garbage:
+    """Data of an event that is no JSON."""
+
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
 class Wait:
     """Stops at a gate."""
 
@@ -116,7 +123,7 @@ class Refuse:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-Step = Say | Think | Call | Chunk | Wait | Pause | Drop | Hang | Refuse
+Step = Say | Think | Call | Chunk | Garbage | Wait | Pause | Drop | Hang | Refuse
 
 
 @dataclass(frozen=True, slots=True)
