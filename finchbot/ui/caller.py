@@ -1,0 +1,77 @@
+"""Who looks at the page, in which language and time zone, from a request of Gradio's."""
+
+from dataclasses import dataclass
+from datetime import tzinfo
+from typing import Protocol, cast
+
+import gradio as gr
+
+from finchbot.errors import NotAuthenticated
+from finchbot.i18n import Catalogue
+from finchbot.ids import UserId
+from finchbot.ui.words import Words, zone_of
+
+LANGUAGE_COOKIE = "finchbot_language"
+"""What a person picked on the page; goes before the settings and the browser."""
+ZONE_COOKIE = "finchbot_zone"
+
+
+class Known(Protocol):
+    """What the guard leaves in the scope of every request."""
+
+    @property
+    def user_id(self) -> UserId:
+        """Whose threads these are."""
+
+    @property
+    def language(self) -> str:
+        """What the browser asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """One open page's reader. `session` is made by the page; trust it within one user only."""
+
+    user_id: UserId
+    session: str
+    language: str
+    zone: tzinfo
+
+    def words(self, catalogue: Catalogue, language: str | None = None) -> Words:
+        """Return what is said to this reader."""
+        return Words(catalogue, language or self.language, self.zone)
+
+
+def caller_of(request: gr.Request) -> Known:
+    """Return the caller the guard found for this request.
+
+    Gradio keeps the request a page joined its queue with, so this holds for streams too.
+
+    Raises:
+        NotAuthenticated: The request did not come through the guard.
+    """
+    inner = request.request
+    caller = None if inner is None else inner.scope.get("state", {}).get("caller")
+    if caller is None:
+        raise NotAuthenticated
+    return cast(Known, caller)
+
+
+def visitor_of(request: gr.Request, catalogue: Catalogue, preferred: str | None) -> Visitor:
+    """Return who looks at the page.
+
+    Args:
+        request: Of the page.
+        catalogue: Knows the languages.
+        preferred: The language the settings name, if they do.
+    """
+    caller = caller_of(request)
+    inner = request.request
+    cookies = {} if inner is None else inner.cookies
+    picked = cookies.get(LANGUAGE_COOKIE) or preferred
+    return Visitor(
+        user_id=caller.user_id,
+        session=request.session_hash or "",
+        language=catalogue.negotiate(picked) if picked else caller.language,
+        zone=zone_of(cookies.get(ZONE_COOKIE, "UTC")),
+    )

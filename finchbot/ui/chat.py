@@ -1,0 +1,167 @@
+"""The chat page: Gradio Blocks around the conversation, wired to the core."""
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+from fastapi import FastAPI
+
+from finchbot.bot import FinchBot
+from finchbot.i18n import Catalogue
+from finchbot.ids import Clock, ThreadId, utc_now
+from finchbot.ui import skin
+from finchbot.ui.actions import parse_action, perform
+from finchbot.ui.caller import Visitor, visitor_of
+from finchbot.ui.follow import Frame, PageStream, Stage
+from finchbot.ui.page import OpenPages
+from finchbot.ui.words import Words
+
+OPEN_PAGES = 512
+"""Pages that may be followed at the same time; one more waits. Gradio's own limit is 40."""
+QUEUE_POLL_S = 0.01
+
+STARTERS = ("first", "second", "third", "fourth")
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The page's five components, in the order frames name them."""
+
+    side: gr.HTML
+    head: gr.HTML
+    hello: gr.HTML
+    chat: gr.Chatbot
+    foot: gr.HTML
+
+    def outputs(self) -> list[Any]:
+        return [self.side, self.head, self.hello, self.chat, self.foot]
+
+
+def build_chat(
+    bot: FinchBot,
+    catalogue: Catalogue,
+    *,
+    free_talk: Callable[[], bool] = lambda: False,
+    clock: Clock = utc_now,
+) -> gr.Blocks:
+    """Return the chat page; put it on a server with `mount_chat`.
+
+    Args:
+        bot: The core.
+        catalogue: Everything the page says.
+        free_talk: Whether a language model answers; the starters fit what this
+            installation can do.
+        clock: The present, for the times in the thread list.
+    """
+    pages = OpenPages()
+    stage = Stage(
+        bot=bot,
+        words=lambda page: page.visitor.words(catalogue, page.language),
+        starters=lambda words: _starters(words, free_talk=free_talk()),
+        languages={tag: catalogue.text("language.name", tag) for tag in catalogue.languages},
+        clock=clock,
+    )
+
+    def visitor(request: gr.Request) -> Visitor:
+        return visitor_of(request, catalogue, bot.settings.current.language)
+
+    async def follow(event: gr.EventData, request: gr.Request) -> AsyncIterator[list[Any]]:
+        page = pages.open(visitor(request), _wanted_thread(event))
+        try:
+            async for frame in PageStream(stage, page).frames():
+                yield _update(frame)
+        finally:
+            pages.close(page)
+
+    async def act(event: gr.EventData, request: gr.Request) -> None:
+        page = pages.find(visitor(request))
+        if page is not None:
+            await perform(parse_action(event._data), page, bot, stage.words(page))
+
+    blocks = gr.Blocks(analytics_enabled=False, title="FinchBot", fill_width=True)
+    with blocks:
+        parts = _lay_out()
+        # gr.HTML has an event for every name its script triggers.
+        parts.foot.wake(
+            follow,
+            None,
+            parts.outputs(),
+            show_progress="hidden",
+            api_visibility="private",
+            concurrency_limit=None,
+        )
+        parts.foot.act(
+            act,
+            None,
+            None,
+            queue=False,
+            show_progress="hidden",
+            api_visibility="private",
+            trigger_mode="multiple",
+        )
+    blocks.max_threads = OPEN_PAGES
+    blocks.queue(default_concurrency_limit=None, api_open=False)
+    # The queue looks for work every millisecond, 8 % of a core when nothing happens. Only the
+    # opening of a page goes through it: nobody feels ten.
+    blocks._queue.sleep_when_free = QUEUE_POLL_S
+    return blocks
+
+
+def mount_chat(app: FastAPI, blocks: gr.Blocks, *, root_path: str | None = None) -> FastAPI:
+    """Put the page on a server at ``/``; mount it last, it takes every path that is left."""
+    mounted: FastAPI = gr.mount_gradio_app(
+        app,
+        blocks,
+        path="/",
+        root_path=root_path,
+        theme=skin.theme(),
+        head=skin.head(),
+        footer_links=[],
+        run_history=False,
+        ssr_mode=False,
+        mcp_server=False,
+        show_error=False,
+    )
+    return mounted
+
+
+def _lay_out() -> _Parts:
+    with gr.Row(elem_id="finch-page"):
+        side = gr.HTML(elem_id="finch-side", js_on_load=None, apply_default_css=False)
+        with gr.Column(elem_id="finch-main"):
+            head = gr.HTML(elem_id="finch-head", js_on_load=None, apply_default_css=False)
+            hello = gr.HTML(elem_id="finch-hello", js_on_load=None, apply_default_css=False)
+            chat = gr.Chatbot(
+                elem_id="finch-chat",
+                show_label=False,
+                container=False,
+                layout="bubble",
+                buttons=["copy"],
+                feedback_options=None,
+                sanitize_html=True,
+                allow_tags=False,
+                height="100%",
+                latex_delimiters=[
+                    {"left": "$$", "right": "$$", "display": True},
+                    {"left": "\\[", "right": "\\]", "display": True},
+                    {"left": "\\(", "right": "\\)", "display": False},
+                ],
+            )
+            foot = gr.HTML(elem_id="finch-foot", js_on_load=skin.script(), apply_default_css=False)
+    return _Parts(side, head, hello, chat, foot)
+
+
+def _wanted_thread(event: gr.EventData) -> ThreadId | None:
+    data = event._data
+    wanted = data.get("thread_id") if isinstance(data, dict) else None
+    return ThreadId(wanted) if isinstance(wanted, str) and wanted else None
+
+
+def _starters(words: Words, *, free_talk: bool) -> list[str]:
+    kind = "model" if free_talk else "builtin"
+    return [words.say(f"starters.{kind}.{place}") for place in STARTERS]
+
+
+def _update(frame: Frame) -> list[Any]:
+    return [gr.skip() if part is None else part for part in frame]

@@ -1,0 +1,83 @@
+"""What the open pages show: one `OpenPage` per tab, changed by actions, followed by its stream."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from finchbot.ids import RunId, ThreadId, UserId
+from finchbot.ui.caller import Visitor
+
+RUNS_AT_ONCE = 25
+"""Turns a page shows before "load earlier": about 50 messages."""
+THREADS_AT_ONCE = 50
+
+
+@dataclass(slots=True)
+class OpenPage:
+    """One tab of one user.
+
+    Actions change the fields and call `touch`; the tab's stream waits for that and shows it.
+    """
+
+    visitor: Visitor
+    language: str
+    thread_id: ThreadId | None = None
+    runs: int = RUNS_AT_ONCE
+    threads: int = THREADS_AT_ONCE
+    listed: int = 0
+    """Counted up when the thread list must be read again."""
+    query: str = ""
+    """What the thread list is searched for."""
+    problem: str = ""
+    """A sentence about what just went wrong, until the next action."""
+    taken: str = ""
+    """Client id of the newest message that was accepted."""
+    refused: str = ""
+    """Client id of the newest message that was not; its text goes back into the box."""
+    active_run: RunId | None = None
+    """The run that Stop ends; kept up to date by the stream."""
+    asleep: bool = False
+    """Whether the tab has been out of sight for long; its stream ends, nothing is lost."""
+    sending: asyncio.Lock = field(default_factory=asyncio.Lock)
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def touch(self) -> None:
+        """Make the stream show the page anew."""
+        self.changed.set()
+
+    def open(self, thread_id: ThreadId | None) -> None:
+        """Show another thread, or the empty page."""
+        self.thread_id = thread_id
+        self.runs = RUNS_AT_ONCE
+        self.problem = ""
+        self.active_run = None
+        self.touch()
+
+
+class OpenPages:
+    """The pages open now, found by user and tab."""
+
+    def __init__(self) -> None:
+        self._pages: dict[tuple[UserId, str], OpenPage] = {}
+
+    def __len__(self) -> int:
+        return len(self._pages)
+
+    def open(self, visitor: Visitor, thread_id: ThreadId | None) -> OpenPage:
+        """Return a fresh page for a tab; a stream still running for the tab ends."""
+        older = self.find(visitor)
+        if older is not None:
+            older.asleep = True
+            older.touch()
+        page = OpenPage(visitor, visitor.language, thread_id)
+        self._pages[visitor.user_id, visitor.session] = page
+        return page
+
+    def find(self, visitor: Visitor) -> OpenPage | None:
+        """Return the tab's page, or None when its stream is not running."""
+        return self._pages.get((visitor.user_id, visitor.session))
+
+    def close(self, page: OpenPage) -> None:
+        """Forget a page whose stream has ended."""
+        key = page.visitor.user_id, page.visitor.session
+        if self._pages.get(key) is page:
+            del self._pages[key]
