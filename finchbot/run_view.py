@@ -17,6 +17,7 @@ from finchbot.events import (
     Decision,
     ErrorInfo,
     HistoryRepaired,
+    InRun,
     MemoryRecalled,
     MessageCompleted,
     MessageReceived,
@@ -118,7 +119,9 @@ class RunView:
 
 
 def fold(view: RunView, event: RunEvent) -> RunView:
-    """Return `view` with `event` added; events of no run change nothing."""
+    """Return `view` with `event` added; events of other runs, or of none, change nothing."""
+    if isinstance(event, InRun) and event.run_id != view.run_id:
+        return view
     seen = replace(view, last_seq=max(view.last_seq, event.seq))
     match event:
         case MessageReceived(message=message):
@@ -158,11 +161,49 @@ def fold(view: RunView, event: RunEvent) -> RunView:
 
 
 def fold_all(run_id: RunId, events: Iterable[RunEvent]) -> RunView:
-    """Return the view of one run from its events, in order."""
-    view = RunView(run_id)
+    """Return the view of one run from its events, in order; others may stand between them."""
+    folding = Folding(run_id)
     for event in events:
-        view = fold(view, event)
-    return view
+        folding.add(event)
+    return folding.view
+
+
+class Folding:
+    """A view that grows: takes a delta in constant time, however long its message is."""
+
+    def __init__(self, run_id: RunId) -> None:
+        self._view = RunView(run_id)
+        self._delta: TextDelta | ReasoningDelta | None = None
+        """The newest of the deltas whose texts are held back."""
+        self._texts: list[str] = []
+
+    @property
+    def view(self) -> RunView:
+        """The view of all events so far."""
+        if self._delta is not None:
+            whole = self._delta.model_copy(update={"text": "".join(self._texts)})
+            self._view = fold(self._view, whole)
+            self._delta = None
+            self._texts = []
+        return self._view
+
+    @property
+    def status(self) -> RunStatus:
+        """Of the view; no delta changes it."""
+        return self._view.status
+
+    def add(self, event: RunEvent) -> None:
+        """Fold one more event in."""
+        if not isinstance(event, TextDelta | ReasoningDelta):
+            self._view = fold(self.view, event)
+            return
+        if event.run_id != self._view.run_id:
+            return
+        held = self._delta
+        if held is not None and (held.type, held.message_id) != (event.type, event.message_id):
+            self._view = self.view
+        self._delta = event
+        self._texts.append(event.text)
 
 
 def closing_events(view: RunView, last: Terminal, *, why: str) -> list[RunEvent]:

@@ -1,6 +1,7 @@
 """What is kept about a thread and a run, as the wire shows them."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Generic, Literal, TypeVar
 
 from pydantic import JsonValue
@@ -33,6 +34,29 @@ class Thread(Wire):
     archived: bool = False
     running: bool = False
     """Whether a run of it is queued, running or waiting."""
+
+
+def empty_thread(
+    thread_id: ThreadId,
+    user_id: UserId,
+    *,
+    channel: str,
+    now: datetime,
+    title: str = "",
+    title_source: TitleSource = "none",
+) -> Thread:
+    """Return a thread that begins now."""
+    return Thread(
+        id=thread_id,
+        user_id=user_id,
+        title=title,
+        title_source=title_source,
+        channel=channel,
+        created_at=now,
+        last_active_at=now,
+        message_count=0,
+        turn_count=0,
+    )
 
 
 class Run(Wire):

@@ -10,7 +10,7 @@ from finchbot.events import ThreadUpdated
 from finchbot.ids import Clock, NewId, RunId, ThreadId, UserId
 from finchbot.messages import Message
 from finchbot.run_view import RunView
-from finchbot.threads.records import Page, Run, Thread
+from finchbot.threads.records import Page, Run, Thread, empty_thread
 from finchbot.threads.store import ThreadStore
 from finchbot.threads.title_text import given_title
 from finchbot.threads.titles import ThreadTitles
@@ -59,17 +59,14 @@ class ThreadService:
         Raises:
             TooLarge: The title is too long.
         """
-        now = self._clock()
-        thread = Thread(
-            id=ThreadId(self._new_id("thr")),
-            user_id=user_id,
-            title=given_title(title) if title.strip() else "",
-            title_source="user" if title.strip() else "none",
+        given = title.strip()
+        thread = empty_thread(
+            ThreadId(self._new_id("thr")),
+            user_id,
             channel=channel,
-            created_at=now,
-            last_active_at=now,
-            message_count=0,
-            turn_count=0,
+            now=self._clock(),
+            title=given_title(title) if given else "",
+            title_source="user" if given else "none",
         )
         await self._store.create(thread)
         return thread
