@@ -14,7 +14,7 @@ from finchbot.i18n.catalogue import Language, read_language
 from finchbot.i18n.template import Template
 
 ROOT = Path(__file__).parents[1]
-LANGUAGES = ["en-US", "zh-CN", *(["zh-HK"] if (ROOT / "locales/zh-HK.toml").exists() else [])]
+LANGUAGES = ["en-US", "zh-CN", "zh-HK"]
 CLASSES: dict[str, type[FinchError]] = {
     name: value
     for name, value in vars(errors).items()
