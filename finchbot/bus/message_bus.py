@@ -217,7 +217,7 @@ class MessageBus:
             self._closing = True
             # Whoever waits for the writer must hear of its end, whatever ended it.
             for feed in list(self._feeds.values()):
-                self._fail(feed, ThreadError("store.failed"))
+                self._fail(feed, ThreadError("store.failed", reason="the writer ended"))
 
     async def _store(self, parts: Sequence[tuple[Feed, int]]) -> None:
         """Store each feed up to a number; one that fails does not take the others with it."""
