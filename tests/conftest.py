@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from blockbuster import BlockBuster
+from hypothesis import settings
 
 from tests.support.clock import CountedIds, FakeClock
 from tests.support.golden import Golden
@@ -12,6 +13,10 @@ from tests.support.real_model import real_model
 from tests.support.seal import Seal
 
 SEAL = Seal()
+
+# The time of one example says more about the machine than about the code; a test has its own.
+settings.register_profile("suite", deadline=None)
+settings.load_profile("suite")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

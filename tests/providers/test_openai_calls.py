@@ -15,6 +15,7 @@ from finchbot.providers.openai_calls import (
     parse_arguments,
     safe_name,
 )
+from finchbot.tools import registry
 from tests.support.strict_history import TOOL_NAME
 
 Delta = dict[str, Any]
@@ -110,6 +111,10 @@ def test_what_is_no_object_is_kept_as_text(raw: str) -> None:
 def test_arguments_are_an_object_that_can_be_written_again(raw: str) -> None:
     json.loads(json.dumps(parse_arguments(raw)))
     assert isinstance(parse_arguments(raw), dict)
+
+
+def test_the_tools_know_the_mark_of_arguments_that_were_no_object() -> None:
+    assert registry.INVALID_ARGUMENTS == INVALID_ARGUMENTS
 
 
 def test_no_arguments_are_an_empty_object_and_a_wrapped_object_is_unwrapped() -> None:
