@@ -88,13 +88,13 @@ class GraphAgent:
                     if first_shown is None and isinstance(event, TextDelta | ReasoningDelta):
                         first_shown = self._parts.monotonic()
                     yield event
-        await self._desk.prune(thread_id)
         times = {
             "ttft_ms": None if first_shown is None else _ms(first_shown - began),
             "duration_ms": _ms(self._parts.monotonic() - began),
         }
         usage = translator.usage.model_copy(update=times)
         yield RunFinished(thread_id=thread_id, run_id=run_id, usage=usage)
+        await self._desk.prune(thread_id)
 
     async def forget(self, thread_id: ThreadId) -> None:
         """Drop a thread's working state for good; no run of it may be under way."""
