@@ -4,37 +4,40 @@ import sys
 from pathlib import Path
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 ROOT = Path(__file__).resolve().parents[1]
 # `streamlit run pages/Home.py` puts only this folder on the path.
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-# E402: this import needs the line above.
+# E402: these imports need the line above.
+from finchbot.ui.icons import finch_file  # noqa: E402
+from finchbot.ui.theme import LIGHT  # noqa: E402
 from pages.frame import speaker  # noqa: E402
 
 PAGES = (
-    ("overview", "overview.py", ":material/home:"),
-    ("threads", "threads.py", ":material/forum:"),
-    ("health", "health.py", ":material/monitor_heart:"),
+    "overview",
+    "threads",
+    "health",
 )
 
 
-def menu() -> list[st.Page]:
+def menu() -> list[StreamlitPage]:
     """Return one entry per admin page; a new page is one row of `PAGES`."""
     say = speaker()
     here = Path(__file__).resolve().parent
     return [
         st.Page(
-            here / file,
+            here / f"{name}.py",
             title=say(f"{name}.menu"),
-            icon=icon,
             url_path=name,
-            default=name == "overview",
+            default=name == PAGES[0],
         )
-        for name, file, icon in PAGES
+        for name in PAGES
     ]
 
 
-st.set_page_config(page_title="FinchBot", layout="centered")
+# Without icons of their own: Streamlit would ask another host for the tab's picture.
+st.set_page_config(page_title="FinchBot", page_icon=finch_file(LIGHT.accent), layout="centered")
 st.navigation(menu()).run()

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from finchbot.client import FinchClient, Info
-from finchbot.errors import FinchError
+from finchbot.client import ApiError, FinchClient, Info, Unreachable
 from finchbot.i18n import Catalogue
 
+Scalar = str | int | float | bool | None
 LOCALES = Path(__file__).resolve().parents[1] / "locales"
 FORWARDED = ("cookie", "authorization", "accept-language", "user-agent")
 """What a page passes on of its visitor, so that it has the visitor's power and no other."""
@@ -27,7 +27,7 @@ class Visit:
     info: Info
     catalogue: Catalogue
 
-    def say(self, key: str, **params: object) -> str:
+    def say(self, key: str, **params: Scalar) -> str:
         """Return the sentence `admin.<key>` in the visitor's language."""
         return self.catalogue.text(f"admin.{key}", self.info.language, **params)
 
@@ -42,7 +42,7 @@ def page(name: str) -> Iterator[Visit | None]:
     with FinchClient(base_url(), headers=forwarded_headers()) as client:
         try:
             visit = Visit(client, client.info(), catalogue())
-        except FinchError as error:
+        except (ApiError, Unreachable) as error:
             show_failure(error, speaker())
             yield None
             return
@@ -50,7 +50,7 @@ def page(name: str) -> Iterator[Visit | None]:
         st.caption(visit.say(f"{name}.purpose"))
         try:
             yield visit
-        except FinchError as error:
+        except (ApiError, Unreachable) as error:
             show_failure(error, visit.say)
 
 
@@ -83,16 +83,19 @@ def speaker() -> Callable[..., str]:
     words = catalogue()
     language = words.negotiate(environ.get("FINCHBOT_LANG"), st.context.locale)
 
-    def say(key: str, **params: object) -> str:
+    def say(key: str, **params: Scalar) -> str:
         return words.text(f"admin.{key}", language, **params)
 
     return say
 
 
-def show_failure(error: FinchError, say: Callable[..., str]) -> None:
+def show_failure(error: ApiError | Unreachable, say: Callable[..., str]) -> None:
     """Say what happened, what it means, the one thing to do, and a reference to copy."""
-    detail = error.params.get("detail") or say("failure.unknown")
-    st.error(f"**{plain(say('failure.title'))}** {plain(str(detail))}")
+    if isinstance(error, ApiError):
+        detail, reference = error.detail, f"{error.code} · HTTP {error.status_code}"
+    else:
+        detail, reference = say("failure.unknown"), error.code
+    st.error(f"**{plain(say('failure.title'))}** {plain(detail)}")
     st.write(say("failure.next"))
-    st.code(f"{error.code} · HTTP {error.params.get('status', error.status)}", language=None)
+    st.code(reference, language=None)
     st.button(say("failure.retry"), type="primary")

@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from finchbot.threads.records import Thread
+from finchbot.client import Thread
 from pages.frame import Visit, page, plain
 
 PAGE_SIZE = 25
+CHANNELS = frozenset({"chat", "terminal", "api", "ws"})
 
 
 def show(visit: Visit) -> None:
@@ -35,7 +36,7 @@ def show_row(visit: Visit, thread: Thread) -> None:
                 "threads.row",
                 count=thread.message_count,
                 when=visit.catalogue.format_datetime(thread.last_active_at, visit.info.language),
-                channel=visit.say(f"threads.channel.{thread.channel}"),
+                channel=channel_name(visit, thread.channel),
             )
         )
         with actions.container(horizontal=True, horizontal_alignment="right"):
@@ -44,6 +45,11 @@ def show_row(visit: Visit, thread: Thread) -> None:
                 rename(visit, thread)
             with st.popover(visit.say("threads.delete")):
                 delete(visit, thread, title)
+
+
+def channel_name(visit: Visit, channel: str) -> str:
+    """Return what people call the surface a thread came from."""
+    return visit.say(f"threads.channel.{channel if channel in CHANNELS else 'other'}")
 
 
 def rename(visit: Visit, thread: Thread) -> None:

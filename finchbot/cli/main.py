@@ -58,7 +58,7 @@ def _run(request: Request, *, asked_for_help: bool, voice: Voice, terminal: Term
             )
             return DONE
         case "serve":
-            return _serve(request)
+            return _serve(request, terminal)
         case "chat":
             code: int = load("finchbot.cli.repl").chat(request, voice, terminal)
             return code
@@ -70,7 +70,7 @@ def _run(request: Request, *, asked_for_help: bool, voice: Voice, terminal: Term
             return REFUSED
 
 
-def _serve(request: Request) -> int:
+def _serve(request: Request, terminal: Terminal) -> int:
     compose = load("finchbot.compose")
     options = compose.Options(
         host=request.host,
@@ -79,7 +79,7 @@ def _serve(request: Request) -> int:
         model=request.model,
         lang=request.lang,
     )
-    code: int = compose.serve(options)
+    code: int = compose.serve(options, lambda sentence: terminal.note(f"{sentence}\n"))
     return code
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from finchbot.bot import FinchBot
     from finchbot.dispatch import Dispatcher
     from finchbot.events import ErrorInfo
-    from finchbot.providers.models import Models
+    from finchbot.providers.models import CurrentModels, Models
     from finchbot.threads.store import ThreadStore
     from finchbot.tools.registry import ToolRegistry
 
@@ -84,8 +84,8 @@ async def _assemble(base: Foundation, stack: AsyncExitStack) -> Core:
     titles = load("finchbot.threads.titles").ThreadTitles(store, bus)
     models: Models = load("finchbot.providers.models").Models(_builtin(base), utc_now, new_id)
     stack.push_async_callback(models.close)
-    source = _ModelSource(models, base.settings)
-    await asyncio.to_thread(source.warm)
+    source = load("finchbot.providers.models").CurrentModels(models, lambda: base.settings.current)
+    await asyncio.to_thread(_working, source)
     tools = _tools(base, titles)
     agent = await stack.enter_async_context(_agent(base, source, tools, store))
     dispatcher: Dispatcher = await stack.enter_async_context(
@@ -109,7 +109,7 @@ async def _assemble(base: Foundation, stack: AsyncExitStack) -> Core:
         settings=base.settings,
         home=base.home,
     )
-    return Core(bot, dispatcher, source.name, lambda: _parts(source))
+    return Core(bot, dispatcher, lambda: _model_name(source, base.settings), lambda: _parts(source))
 
 
 def _builtin(base: Foundation) -> "Callable[[], BaseChatModel]":
@@ -138,7 +138,7 @@ def _tools(base: Foundation, titles: Any) -> "ToolRegistry":
 
 
 def _agent(
-    base: Foundation, source: "_ModelSource", tools: "ToolRegistry", store: "ThreadStore"
+    base: Foundation, source: "CurrentModels", tools: "ToolRegistry", store: "ThreadStore"
 ) -> Any:
     prompt_files = load("finchbot.agent.prompt_files").PromptFiles(
         ROOT / "bootstrap", base.home.root
@@ -157,40 +157,21 @@ def _agent(
     return factory.open(base.home.checkpoints_db)
 
 
-class _ModelSource:
-    """The models as the settings of the moment have them."""
+def _working(source: "CurrentModels") -> bool:
+    """Tell whether a run would find a model; the first time this loads its libraries."""
+    try:
+        source.chat_model(source.resolve())
+    except ProviderError:
+        return False
+    return True
 
-    def __init__(self, models: "Models", settings: SettingsStore) -> None:
-        self._models = models
-        self._settings = settings
 
-    def resolve(self, wanted: str | None) -> str:
-        """Return the ``provider/model`` meant."""
-        return str(self._models.resolve(self._settings.current, wanted))
-
-    def chat_model(self, ref: str) -> "BaseChatModel":
-        """Return the model of a name that `resolve` gave."""
-        settings = self._settings.current
-        return self._models.chat_model(self._models.resolve(settings, ref), settings)
-
-    def name(self) -> str:
-        """Return the next run's ``provider/model``, or what is asked for when there is none."""
-        try:
-            return self.resolve(None)
-        except ProviderError:
-            return self._settings.current.default_model
-
-    def working(self) -> bool:
-        """Tell whether a run would find a model."""
-        try:
-            self.chat_model(self.resolve(None))
-        except ProviderError:
-            return False
-        return True
-
-    def warm(self) -> None:
-        """Load the default model's libraries; a missing model is told of at the first run."""
-        self.working()
+def _model_name(source: "CurrentModels", settings: SettingsStore) -> str:
+    """Return the next run's ``provider/model``, or what is asked for when there is none."""
+    try:
+        return source.resolve()
+    except ProviderError:
+        return settings.current.default_model
 
 
 def _describe(base: Foundation) -> "Callable[[FinchError, str | None], ErrorInfo]":
@@ -218,10 +199,10 @@ def _workspace(base: Foundation, user_id: UserId) -> "Workspace":
     return workspace
 
 
-def _parts(source: _ModelSource) -> dict[str, str]:
+def _parts(source: "CurrentModels") -> dict[str, str]:
     """Return how each part is."""
     return {
-        "model": "ok" if source.working() else "degraded",
+        "model": "ok" if _working(source) else "degraded",
         "memory": "off",
         "vectors": "off",
         "channels": "off",

@@ -9,12 +9,22 @@ from pathlib import Path
 
 from finchbot.compose.options import Options
 from finchbot.home import Home, lock_home, open_home
-from finchbot.i18n import Catalogue
+from finchbot.i18n import Catalogue, system_languages
 from finchbot.log import setup_logging
 from finchbot.settings import SettingsStore
 
 ROOT = Path(__file__).resolve().parents[2]
 """The tree: locales, bootstrap and pages stand here."""
+
+
+SILENCE = {
+    "ANONYMIZED_TELEMETRY": "False",
+    "GRADIO_ANALYTICS_ENABLED": "False",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "LANGCHAIN_TRACING_V2": "false",
+    "LANGSMITH_TRACING": "false",
+}
+"""What libraries read from the environment when they load: nothing is told to their makers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +39,8 @@ class Foundation:
     @property
     def language(self) -> str:
         """The language for sentences that nobody in particular asked for."""
-        environ = self.environ
-        system = environ.get("LC_ALL") or environ.get("LC_MESSAGES") or environ.get("LANG")
-        return self.catalogue.negotiate(self.settings.current.language, system)
+        wanted = (self.settings.current.language, *system_languages(self.environ))
+        return self.catalogue.negotiate(*wanted)
 
 
 @contextlib.contextmanager
@@ -41,6 +50,7 @@ def lay_foundation(options: Options) -> Iterator[Foundation]:
     Raises:
         ConfigError: The home cannot be written or is in use, an option or a variable is wrong.
     """
+    os.environ.update(SILENCE)
     environ = dict(os.environ)
     home = open_home(options.home, environ)
     with contextlib.ExitStack() as stack:

@@ -3,11 +3,14 @@
 import asyncio
 import logging
 import signal
+import socket
+from collections.abc import Callable
 
 from finchbot import __version__
 from finchbot.compose.foundation import Foundation, lay_foundation
 from finchbot.compose.gateway import PARTS, open_gateway
 from finchbot.compose.options import Options
+from finchbot.errors import FinchError
 from finchbot.lazy import load
 from finchbot.server.bind import check_bind, root_path
 from finchbot.server.boot import Boot
@@ -19,32 +22,40 @@ from finchbot.server.splash import Splash
 _log = logging.getLogger(__name__)
 
 
-def serve(options: Options) -> int:
+def serve(options: Options, tell: Callable[[str], None]) -> int:
     """Serve until a signal ends it; the port answers at once, the rest follows.
 
+    Args:
+        options: Of the command line.
+        tell: Is given the sentence that says where to look, when the port is open.
+
     Returns:
-        The exit code: 0, or 1 when the start failed behind the open port.
+        The exit code: 0, or 1 when something broke behind the open port.
 
     Raises:
-        ConfigError: Before the port is open: an option, variable, home, port or open door.
+        FinchError: The user must know: a wrong option, variable or home, a taken port, an open
+            door, a file of a newer program.
     """
     with lay_foundation(options) as base:
         settings = base.settings.current
-        host = _host(base)
-        check_bind(settings.server.model_copy(update={"host": host}), demo=settings.demo)
-        listener = listen(host, settings.server.port)
+        check_bind(settings.server, demo=settings.demo)
+        listener = listen(settings.server.host, settings.server.port)
         boot = _boot(base)
         server = Server(boot)
-        _log.info("FinchBot %s serves %s:%d", __version__, *listener.getsockname()[:2])
+        url = _url(listener)
+        _log.info("FinchBot %s serves %s", __version__, url)
+        tell(base.catalogue.text("cli.serving", base.language, url=url))
         asyncio.run(server.serve(sockets=[listener]))
+        if isinstance(boot.error, FinchError):
+            raise boot.error
         return 1 if boot.failed else 0
 
 
-def _host(base: Foundation) -> str:
-    """Return the address to bind: a Space and a demo are there to be visited."""
-    if base.settings.current.demo and base.settings.fields()["server.host"].source == "default":
-        return "0.0.0.0"  # noqa: S104 - demo mode limits what strangers can do
-    return base.settings.current.server.host
+def _url(listener: socket.socket) -> str:
+    """Return where a browser on this machine finds the page."""
+    host, port = listener.getsockname()[:2]
+    name = "127.0.0.1" if host == "0.0.0.0" else f"[{host}]" if ":" in host else host  # noqa: S104 - compared
+    return f"http://{name}:{port}"
 
 
 def _boot(base: Foundation) -> Boot:

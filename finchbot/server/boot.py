@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
+from finchbot.errors import FinchError
 from finchbot.server.progress import Progress
 from finchbot.server.splash import Splash
 
@@ -62,6 +63,7 @@ class Boot:
         self._socket_wait_s = socket_wait_s
         self._app: App | None = None
         self._failure: str | None = None
+        self._error: BaseException | None = None
         self._settled = asyncio.Event()
         self._closing = asyncio.Event()
         self._life: asyncio.Task[None] | None = None
@@ -77,6 +79,11 @@ class Boot:
             await self._socket(scope, receive, send)
         else:
             await self._answer(scope, send)
+
+    @property
+    def error(self) -> BaseException | None:
+        """Why the gateway could not be opened, or failed to close."""
+        return self._error
 
     @property
     def failed(self) -> bool:
@@ -116,9 +123,13 @@ class Boot:
         error = None if life.cancelled() else life.exception()
         if error is None:
             return
-        self._failure = secrets.token_hex(4)
-        frames = "".join(traceback.format_exception(error))
-        _log.critical("the gateway failed [%s]\n%s", self._failure, frames)
+        self._failure, self._error = secrets.token_hex(4), error
+        if isinstance(error, FinchError):
+            # A person is told why by a sentence; nothing of ours is broken.
+            _log.critical("the gateway failed [%s]: %s", self._failure, error)
+        else:
+            frames = "".join(traceback.format_exception(error))
+            _log.critical("the gateway failed [%s]\n%s", self._failure, frames)
         self._app = None
         self._settled.set()
         if self._closing.is_set():
