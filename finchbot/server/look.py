@@ -27,7 +27,7 @@ button { width: 100%; font: inherit; font-weight: 600; min-height: 44px; margin-
   border-radius: var(--finch-radius); cursor: pointer; }
 input:focus-visible, button:focus-visible { outline: 2px solid var(--finch-accent);
   outline-offset: 2px; }
-.wrong { color: var(--finch-error); }
+.wrong { color: var(--finch-error); margin-top: 8px; }
 code { font-family: var(--finch-mono); user-select: all; }
 """
 

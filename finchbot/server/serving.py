@@ -1,7 +1,9 @@
 """Serving: uvicorn around the boot shim, closed in the order that lets everybody hear of it."""
 
 import errno
+import signal
 import socket
+from types import FrameType
 
 import uvicorn
 
@@ -34,6 +36,17 @@ class Server(uvicorn.Server):
             timeout_graceful_shutdown=_GRACE_S,
         )
         super().__init__(config)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to end; a second interrupt ends at once.
+
+        A terminate signal is not raised again afterwards as uvicorn does, since that would kill
+        the program before it has closed its home.
+        """
+        if sig == signal.SIGTERM:
+            self.should_exit = True
+        else:
+            super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Close the gateway, then the connections."""

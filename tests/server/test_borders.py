@@ -15,9 +15,9 @@ from finchbot.server.hosts import host_rule, own_origin, split_host
 from finchbot.server.paths import is_tricky
 from finchbot.settings import ServerSettings
 
-segment = st.text(st.characters(min_codepoint=33, exclude_characters="/\\%"), min_size=1).filter(
-    lambda part: part not in {".", ".."}
-)
+segment = st.text(
+    st.characters(codec="utf-8", min_codepoint=33, exclude_characters="/\\%"), min_size=1
+).filter(lambda part: part not in {".", ".."})
 
 
 @given(st.lists(segment, min_size=1, max_size=4))

@@ -107,7 +107,8 @@ async def test_demo_visitors_are_users_of_their_own(tmp_path: Path) -> None:
         async with gateway.client(headers=forged) as client:
             assert (await client.get("/whoami")).json()["user_id"] not in {"owner", ""}
         async with gateway.connect() as socket:
-            assert "set-cookie" in socket.response.headers  # type: ignore[union-attr]
+            assert socket.response is not None
+            assert "set-cookie" in socket.response.headers
 
 
 async def test_a_space_may_be_framed_and_keeps_its_visitor_there(tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """A whole gateway around the echoing core, served by a real uvicorn on a free port."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +16,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
+from websockets.typing import Subprotocol
 
 from finchbot.i18n import Catalogue
 from finchbot.ids import new_id, utc_now
@@ -41,24 +44,41 @@ LOOK = Look(":root { --finch-page: #FBFAF7; }", '<svg class="finch"></svg>', "<s
 class Gateway:
     """A served gateway and what is inside."""
 
-    url: str
-    server: Server
     core: EchoCore
     streams: Streams
+    url: str = ""
+    server: Server = field(init=False)
     parts: dict[str, str] = field(default_factory=dict)
+    closed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def socket_url(self) -> str:
         return self.url.replace("http", "ws", 1) + "/ws"
 
-    def client(self, **options: object) -> httpx.AsyncClient:
-        return httpx.AsyncClient(base_url=self.url, trust_env=False, **options)  # type: ignore[arg-type]
+    def client(
+        self, headers: Mapping[str, str] | None = None, timeout: float = 5.0
+    ) -> httpx.AsyncClient:
+        return httpx.AsyncClient(
+            base_url=self.url, headers=headers, timeout=timeout, trust_env=False
+        )
 
     def connect(
-        self, path: str = "/ws", headers: Mapping[str, str] | None = None, **options: object
+        self,
+        path: str = "/ws",
+        headers: Mapping[str, str] | None = None,
+        *,
+        subprotocols: Sequence[str] | None = None,
+        max_queue: int | None = 16,
+        compression: str | None = "deflate",
     ) -> websockets.connect:
-        url = self.url.replace("http", "ws", 1) + path
-        return websockets.connect(url, additional_headers=headers, proxy=None, **options)  # type: ignore[arg-type]
+        return websockets.connect(
+            self.url.replace("http", "ws", 1) + path,
+            additional_headers=headers,
+            subprotocols=[Subprotocol(name) for name in subprotocols or ()] or None,
+            max_queue=max_queue,
+            compression=compression,
+            proxy=None,
+        )
 
 
 @asynccontextmanager
@@ -71,11 +91,12 @@ async def served(
     bot = await asyncio.to_thread(echo_bot, core, home, variables)
     settings = await asyncio.to_thread(lambda: bot.settings.current)
     check_bind(settings.server, demo=settings.demo)
-    gateway = Gateway("", None, core, streams, parts)  # type: ignore[arg-type]
+    gateway = Gateway(core, streams, parts=parts)
 
     @asynccontextmanager
     async def open_gateway(_progress: Progress) -> AsyncIterator[ASGIApp]:
         async with AsyncExitStack() as stack:
+            stack.callback(gateway.closed.set)
             stack.push_async_callback(streams.close)
             await stack.enter_async_context(core)
             services = Services(
@@ -100,15 +121,25 @@ async def served(
         yield gateway
 
 
-def boot_for(open_gateway: OpenGateway, **options: object) -> Boot:
+def boot_for(
+    open_gateway: OpenGateway,
+    *,
+    progress: Progress | None = None,
+    on_failure: Callable[[], None] = lambda: None,
+    linger_s: float = 0.0,
+    socket_wait_s: float = 60.0,
+) -> Boot:
     """Return a boot shim with everything it needs."""
     splash = Splash(LOOK, lambda key, wanted: CATALOGUE.text(key, CATALOGUE.negotiate(wanted)))
-    defaults: dict[str, object] = {
-        "progress": Progress(["chat"]),
-        "on_failure": lambda: None,
-        "linger_s": 0.0,
-    }
-    return Boot(open_gateway, splash=splash, version="0", **{**defaults, **options})  # type: ignore[arg-type]
+    return Boot(
+        open_gateway,
+        splash=splash,
+        version="0",
+        progress=progress or Progress(["chat"]),
+        on_failure=on_failure,
+        linger_s=linger_s,
+        socket_wait_s=socket_wait_s,
+    )
 
 
 @asynccontextmanager
@@ -171,3 +202,15 @@ def _door(settings: Settings, environ: Mapping[str, str]) -> Door:
         clock=utc_now,
         new_id=new_id,
     )
+
+
+async def _main() -> None:
+    """Serve until a signal comes; the address is the first line of output."""
+    async with served(Path(tempfile.mkdtemp())) as gateway:
+        sys.stdout.write(f"{gateway.url}\n")
+        sys.stdout.flush()
+        await gateway.closed.wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(_main())
