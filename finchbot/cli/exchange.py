@@ -37,6 +37,8 @@ class Exchange:
     ) -> None:
         self.ahead: deque[str] = deque()
         """Lines that were typed while an answer came; they are next."""
+        self.interrupted = False
+        """Whether Ctrl-C ended the last answer: pressed once more, it means leave."""
         self._portal = portal
         self._talk = talk
         self._voice = voice
@@ -51,16 +53,16 @@ class Exchange:
             Leave: Ctrl-C was pressed a second time.
         """
         self._shown = None
+        self.interrupted = False
         future = self._portal.start_task_soon(self._talk.say, text, self._show)
-        pressed = False
         with bell(future) as rung:
             while not future.done():
                 try:
                     self._watch(rung, future)
                 except KeyboardInterrupt:
-                    if pressed:
+                    if self.interrupted:
                         raise Leave(INTERRUPTED) from None
-                    pressed = True
+                    self.interrupted = True
                     self._stop()
         return self._code(future)
 

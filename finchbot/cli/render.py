@@ -110,9 +110,10 @@ def _note(view: RunView, event: RunEvent, voice: Voice) -> str | None:
 
 
 def _outcome(view: RunView, event: ToolCallFinished, voice: Voice) -> str:
-    seconds = voice("chat.step.seconds", seconds=round(event.elapsed_s, 1))
     if event.is_error:
-        return f"✗ {plain_line(event.output)}"
-    open_calls = [item for item in view.items if isinstance(item, ToolItem)]
-    name = next((item.name for item in open_calls if item.call_id == event.call_id), "")
-    return f"✓ {plain(voice.tool(name))}, {seconds}"
+        return f"✗ {plain_line(event.output, 200)}"
+    calls = [item for item in view.items if isinstance(item, ToolItem)]
+    name = next((item.name for item in calls if item.call_id == event.call_id), "")
+    seconds = round(event.elapsed_s, 1)
+    took = f", {voice('chat.step.seconds', seconds=seconds)}" if seconds else ""
+    return f"✓ {plain(voice.tool(name))}{took}"

@@ -42,19 +42,30 @@ def chat(request: Request, voice: Voice, terminal: Terminal) -> int:
     compose = load("finchbot.compose")
     options = compose.Options(home=request.home, model=request.model, lang=request.lang)
     signal.signal(signal.SIGTERM, _ended)
-    with (
-        start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(compose.open_bot(options)) as bot,
-    ):
-        try:
-            return _talk(request, bot, portal, voice, terminal)
-        except Leave as leave:
-            return leave.code
-        except KeyboardInterrupt:
-            return INTERRUPTED
-        finally:
-            # Closing waits for what runs; who presses Ctrl-C now does not want to wait.
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        with (
+            start_blocking_portal() as portal,
+            portal.wrap_async_context_manager(compose.open_bot(options)) as bot,
+        ):
+            return _heard(request, bot, portal, voice, terminal)
+    except Leave as leave:
+        # It came while the bot was still being opened, or closed.
+        return leave.code
+
+
+def _heard(
+    request: Request, bot: FinchBot, portal: BlockingPortal, voice: Voice, terminal: Terminal
+) -> int:
+    """Talk, and turn a wish to leave into an exit code, so that the bot is closed in order."""
+    try:
+        return _talk(request, bot, portal, voice, terminal)
+    except Leave as leave:
+        return leave.code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    finally:
+        # Closing waits for what runs; who presses Ctrl-C now does not want to wait.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _ended(signum: int, _: object) -> NoReturn:
@@ -72,7 +83,8 @@ def _talk(
     repl.warn(bot)
     repl.enter(request)
     if request.message is not None:
-        return exchange.run(terminal.keys.read() if request.message == "-" else request.message)
+        whole = terminal.keys.read().rstrip("\n") if request.message == "-" else request.message
+        return exchange.run(whole)
     return repl.prompt() if terminal.interactive else repl.pipe()
 
 
@@ -134,8 +146,9 @@ class Repl:
         while True:
             try:
                 line = self._next_line()
-                pressed = False
+                self._exchange.interrupted = False
                 self._obey(line)
+                pressed = self._exchange.interrupted
             except EOFError:
                 return DONE
             except KeyboardInterrupt:
