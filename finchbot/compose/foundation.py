@@ -42,6 +42,10 @@ class Foundation:
         wanted = (self.settings.current.language, *system_languages(self.environ))
         return self.catalogue.negotiate(*wanted)
 
+    def language_for(self, wanted: str) -> str:
+        """Return the language for a visitor; `wanted` is an ``Accept-Language`` header."""
+        return self.catalogue.negotiate(self.settings.current.language, wanted)
+
 
 @contextlib.contextmanager
 def lay_foundation(options: Options) -> Iterator[Foundation]:

@@ -45,7 +45,7 @@ async def open_gateway(base: Foundation, look: Look, progress: Progress) -> Asyn
     async with AsyncExitStack() as stack:
         core = await stack.enter_async_context(open_core(base, progress))
         streams = Streams()
-        door = _door(base)
+        door = await asyncio.to_thread(_door, base)
         app = await asyncio.to_thread(_build, base, core, look, door, streams, progress)
         await stack.enter_async_context(app.router.lifespan_context(app))
         stack.push_async_callback(streams.close)
@@ -72,7 +72,7 @@ def _build(
     app: FastAPI = load("finchbot.server.app").create_app(services, admin.lifespan())
     app.mount("/admin", admin)
     with progress.step("chat"):
-        _mount_chat(app, base, core)
+        _mount_chat(app, base, core, door)
     return app
 
 
@@ -98,17 +98,16 @@ def _admin() -> Any:
     return app
 
 
-def _mount_chat(app: "FastAPI", base: Foundation, core: Core) -> None:
+def _mount_chat(app: "FastAPI", base: Foundation, core: Core, door: Door) -> None:
     chat = load("finchbot.ui.chat")
     blocks = chat.build_chat(
         core.bot,
         base.catalogue,
         free_talk=lambda: not core.model_name().startswith("builtin"),
     )
-    root_path = base.settings.current.server.root_path or None
-    chat.mount_chat(app, blocks, root_path=root_path)
+    chat.mount_chat(app, blocks, root_path=door.root_path or None)
 
 
 def _guarded(app: "FastAPI", base: Foundation, door: Door) -> App:
     problems = load("finchbot.server.problems").Problems(base.catalogue)
-    return cast(App, Guard(app, door, problems, base.catalogue.negotiate))
+    return cast(App, Guard(app, door, problems, base.language_for))

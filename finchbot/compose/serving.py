@@ -63,7 +63,9 @@ def _boot(base: Foundation) -> Boot:
     look = _look()
     return Boot(
         lambda progress: open_gateway(base, look, progress),
-        splash=Splash(look, base.catalogue.text, root),
+        splash=Splash(
+            look, lambda key, wanted: base.catalogue.text(key, base.language_for(wanted)), root
+        ),
         version=__version__,
         progress=Progress(PARTS),
         # The signal handler of the server ends it in good order.
