@@ -18,6 +18,7 @@ FRAME: dict[str, Any] = {"thread_id": ThreadId("thr_1"), "seq": 7, "at": NOON}
 IN_RUN: dict[str, Any] = {**FRAME, "run_id": RunId("run_1")}
 MESSAGE: dict[str, Any] = {"message_id": MessageId("msg_2")}
 CALL: dict[str, Any] = {"call_id": CallId("call_1")}
+FALLBACK: dict[str, Any] = {"from": "a/b", "to": "builtin/builtin", "code": "provider.failed"}
 EXAMPLES: list[RunEvent] = [
     ev.MessageReceived(**IN_RUN, message=message(RunId("run_1"), "你好")),
     ev.RunQueued(**IN_RUN, position=1),
@@ -25,9 +26,7 @@ EXAMPLES: list[RunEvent] = [
     ev.MemoryRecalled(**IN_RUN, hits=({"record": {"id": "mem_1", "text": "likes tea"}},)),
     ev.HistoryRepaired(**IN_RUN, changes=("result_added",)),
     ev.ContextCompacted(**IN_RUN, before_tokens=9000, after_tokens=3000),
-    ev.ModelFallback(
-        **IN_RUN, **{"from": "openai/gpt"}, to="builtin/builtin", code="provider.unavailable"
-    ),
+    ev.ModelFallback(**IN_RUN, **FALLBACK),
     ev.ReasoningDelta(**IN_RUN, **MESSAGE, text="Let me see."),
     ev.TextDelta(**IN_RUN, **MESSAGE, text="Hello"),
     ev.TextRetracted(**IN_RUN, **MESSAGE),

@@ -1,8 +1,8 @@
 """One SQLite file: opened, migrated, set aside when damaged, and worked on off the loop.
 
 A whole transaction is one plain function that runs on the file's own writing thread, so it is
-one hop from the loop, never interleaves with another and never stops half-way when its caller
-is cancelled. Reads have a thread and a connection of their own and do not wait for writes.
+one hop from the loop, never interleaves with another, and is done whole or not at all when its
+caller is cancelled. Reads have a thread and a connection of their own and do not wait for writes.
 """
 
 import asyncio
@@ -124,6 +124,8 @@ def _mapped() -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise ThreadError("store.failed", reason=str(error)) from error
+    except OSError as error:
+        raise ThreadError("store.failed", reason=error.strerror) from error
     except (UnicodeEncodeError, OverflowError) as error:
         # Python could not even hand the value over: a lone surrogate, a number over 64 bits.
         raise InputInvalid from error

@@ -11,7 +11,7 @@ from finchbot.ids import RunId, ThreadId, UserId
 from finchbot.messages import Message
 from finchbot.threads.moments import from_ms
 from finchbot.threads.records import Page, Thread
-from finchbot.threads.search import parse_query
+from finchbot.threads.search import Query, parse_query
 from finchbot.threads.transcript import parts_adapter
 
 LONGEST_PAGE = 200
@@ -42,8 +42,9 @@ def list_threads(
     if cursor is not None:
         conditions.append("(t.pinned, t.active_ms, t.n) < (?, ?, ?)")
         values += _place(cursor, 3)
-    if q.strip():
-        condition, sought = _found(user_id, q)
+    query = parse_query(q)
+    if query.match is not None or query.likes:
+        condition, sought = _found(user_id, query)
         conditions.append(condition)
         values += sought
     rows = connection.execute(
@@ -129,9 +130,8 @@ def message_of(row: Any) -> Message:
     )
 
 
-def _found(user_id: UserId, q: str) -> tuple[str, list[str]]:
+def _found(user_id: UserId, query: Query) -> tuple[str, list[str]]:
     """Return the condition that a thread's title, or one message of it, has all that is asked."""
-    query = parse_query(q)
     in_title = [TITLE_LIKE] * len(query.likes)
     in_message = [SAID_LIKE] * len(query.likes)
     if query.match is None:
