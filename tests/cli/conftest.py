@@ -34,7 +34,6 @@ class Program:
             "HOME": str(self.home.parent),
             "LANG": "C.UTF-8",
             "PYTHONPATH": str(ROOT),
-            "PYTHONWARNINGS": "ignore",
         }
 
     def command(self, *words: str) -> list[str]:
