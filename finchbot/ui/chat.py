@@ -1,6 +1,7 @@
 """The chat page: Gradio Blocks around the conversation, wired to the core."""
 
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,14 @@ STARTERS = ("first", "second", "third", "fourth")
 
 
 @dataclass(frozen=True, slots=True)
+class ChatPage:
+    """The page, built; put it on a server with `mount_chat`."""
+
+    blocks: gr.Blocks
+    pages: OpenPages
+
+
+@dataclass(frozen=True, slots=True)
 class _Parts:
     """The page's five components, in the order frames name them."""
 
@@ -44,8 +53,8 @@ def build_chat(
     *,
     free_talk: Callable[[], bool] = lambda: False,
     clock: Clock = utc_now,
-) -> gr.Blocks:
-    """Return the chat page; put it on a server with `mount_chat`.
+) -> ChatPage:
+    """Return the chat page.
 
     Args:
         bot: The core.
@@ -83,7 +92,7 @@ def build_chat(
     with blocks:
         parts = _lay_out()
         # gr.HTML has an event for every name its script triggers.
-        parts.foot.wake(
+        stream = parts.foot.wake(
             follow,
             None,
             parts.outputs(),
@@ -91,7 +100,7 @@ def build_chat(
             api_visibility="private",
             concurrency_limit=None,
         )
-        parts.foot.act(
+        action = parts.foot.act(
             act,
             None,
             None,
@@ -100,19 +109,26 @@ def build_chat(
             api_visibility="private",
             trigger_mode="multiple",
         )
+        _tell_script(stream.then, "ended")
+        _tell_script(stream.failure, "ended")
+        _tell_script(action.failure, "refused")
     blocks.max_threads = OPEN_PAGES
     blocks.queue(default_concurrency_limit=None, api_open=False)
     # The queue looks for work every millisecond, 8 % of a core when nothing happens. Only the
     # opening of a page goes through it: nobody feels ten.
     blocks._queue.sleep_when_free = QUEUE_POLL_S
-    return blocks
+    return ChatPage(blocks, pages)
 
 
-def mount_chat(app: FastAPI, blocks: gr.Blocks, *, root_path: str | None = None) -> FastAPI:
-    """Put the page on a server at ``/``; mount it last, it takes every path that is left."""
-    mounted: FastAPI = gr.mount_gradio_app(
+def mount_chat(app: FastAPI, chat: ChatPage, *, root_path: str | None = None) -> None:
+    """Put the page on a server at ``/``; mount it last, it takes every path that is left.
+
+    When the app's lifespan ends, every page's stream is ended first: a server that waits for its
+    connections to close does not wait for a page that listens.
+    """
+    gr.mount_gradio_app(
         app,
-        blocks,
+        chat.blocks,
         path="/",
         root_path=root_path,
         theme=skin.theme(),
@@ -123,7 +139,17 @@ def mount_chat(app: FastAPI, blocks: gr.Blocks, *, root_path: str | None = None)
         mcp_server=False,
         show_error=False,
     )
-    return mounted
+    inner = app.router.lifespan_context
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[Any]:
+        async with inner(app) as state:
+            try:
+                yield state
+            finally:
+                await chat.pages.end()
+
+    app.router.lifespan_context = lifespan
 
 
 def _lay_out() -> _Parts:
@@ -150,6 +176,11 @@ def _lay_out() -> _Parts:
             )
             foot = gr.HTML(elem_id="finch-foot", js_on_load=skin.script(), apply_default_css=False)
     return _Parts(side, head, hello, chat, foot)
+
+
+def _tell_script(after: Callable[..., Any], what: str) -> None:
+    """Call a function of the page's script after an event of Gradio's."""
+    after(None, None, None, js=f"() => {{ window.finch?.{what}(); }}", api_visibility="private")
 
 
 def _wanted_thread(event: gr.EventData) -> ThreadId | None:

@@ -94,13 +94,13 @@ class PageStream:
         self._beat = 0
 
     async def frames(self) -> AsyncIterator[Frame]:
-        """Yield the page, whole at first, then what changed."""
+        """Yield the page, whole at first, then what changed, while it is followed."""
         page, pace = self.page, Pace(asyncio.get_running_loop().time)
-        while not page.asleep:
+        while page.followed:
             async with AsyncExitStack() as stack:
                 thread = await self._enter(stack)
                 shows = page.thread_id
-                while not page.asleep and page.thread_id == shows:
+                while page.followed and page.thread_id == shows:
                     await asyncio.sleep(pace.delay_s())
                     page.changed.clear()
                     yield await self._frame(thread)
@@ -189,9 +189,7 @@ class PageStream:
 
     def _pulse(self) -> markup.Pulse:
         page = self.page
-        return markup.Pulse(
-            page.thread_id, self._title, page.taken, page.refused, self._beat, page.asleep
-        )
+        return markup.Pulse(page.thread_id, self._title, page.taken, page.refused, self._beat)
 
     def _chat(self, runs: Sequence[RunView], words: Words) -> list[Shown]:
         """Return the conversation; runs that did not change are not drawn again."""

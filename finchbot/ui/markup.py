@@ -21,6 +21,7 @@ DIALOG_WORDS = (
     "cancel",
     "connection_lost",
     "went_wrong",
+    "too_long",
     "copy",
     "copied",
     "copy_code",
@@ -49,7 +50,6 @@ class Pulse:
     taken: str
     refused: str
     beat: int
-    asleep: bool
 
 
 def side(listed: ThreadList, words: Words, *, languages: Mapping[str, str], now: datetime) -> str:
@@ -86,7 +86,7 @@ def head(pulse: Pulse, words: Words) -> str:
         f'<div id="finch-pulse" hidden data-thread="{attribute(pulse.thread_id or "")}" '
         f'data-title="{title}" data-language="{attribute(words.language)}" '
         f'data-taken="{attribute(pulse.taken)}" data-refused="{attribute(pulse.refused)}" '
-        f'data-beat="{pulse.beat}" data-asleep="{str(pulse.asleep).lower()}" '
+        f'data-beat="{pulse.beat}" '
         f'data-words="{attribute(json.dumps(said, ensure_ascii=False))}"></div>'
     )
 

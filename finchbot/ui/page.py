@@ -1,6 +1,7 @@
 """What the open pages show: one `OpenPage` per tab, changed by actions, followed by its stream."""
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from finchbot.ids import RunId, ThreadId, UserId
@@ -9,6 +10,8 @@ from finchbot.ui.caller import Visitor
 RUNS_AT_ONCE = 25
 """Turns a page shows before "load earlier": about 50 messages."""
 THREADS_AT_ONCE = 50
+GRACE_S = 0.5
+"""What streams get to end at shutdown; then their connections are cut."""
 
 
 @dataclass(slots=True)
@@ -37,12 +40,19 @@ class OpenPage:
     """The run that Stop ends; kept up to date by the stream."""
     asleep: bool = False
     """Whether the tab has been out of sight for long; its stream ends, nothing is lost."""
+    ended: bool = False
+    """Whether the stream must end though the tab looks on; the tab will come again."""
     sending: asyncio.Lock = field(default_factory=asyncio.Lock)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def touch(self) -> None:
         """Make the stream show the page anew."""
         self.changed.set()
+
+    @property
+    def followed(self) -> bool:
+        """Whether the stream goes on."""
+        return not (self.asleep or self.ended)
 
     def open(self, thread_id: ThreadId | None) -> None:
         """Show another thread, or the empty page."""
@@ -58,6 +68,7 @@ class OpenPages:
 
     def __init__(self) -> None:
         self._pages: dict[tuple[UserId, str], OpenPage] = {}
+        self._left = asyncio.Event()
 
     def __len__(self) -> int:
         return len(self._pages)
@@ -66,7 +77,7 @@ class OpenPages:
         """Return a fresh page for a tab; a stream still running for the tab ends."""
         older = self.find(visitor)
         if older is not None:
-            older.asleep = True
+            older.ended = True
             older.touch()
         page = OpenPage(visitor, visitor.language, thread_id)
         self._pages[visitor.user_id, visitor.session] = page
@@ -81,3 +92,15 @@ class OpenPages:
         key = page.visitor.user_id, page.visitor.session
         if self._pages.get(key) is page:
             del self._pages[key]
+        self._left.set()
+
+    async def end(self) -> None:
+        """End every stream, and return when the last has ended or `GRACE_S` are over."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GRACE_S):
+                while self._pages:
+                    for page in self._pages.values():
+                        page.ended = True
+                        page.touch()
+                    self._left.clear()
+                    await self._left.wait()

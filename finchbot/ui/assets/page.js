@@ -42,7 +42,6 @@ const put = (text) => {
 };
 
 const send = (text) => {
-  if (!text.trim() || lost) return;
   const client_id = crypto.randomUUID?.() || `${Date.now()}-${Math.random()}`;
   under_way.set(client_id, text);
   act({ do: "send", text, client_id });
@@ -52,6 +51,8 @@ const send = (text) => {
 const submit = () => {
   const text = box().value;
   if (!text.trim() || lost) return;
+  if (new Blob([JSON.stringify(text)]).size > 950_000) return trouble(words().too_long);
+  trouble();
   put("");
   send(text);
 };
@@ -249,7 +250,6 @@ const on_pulse = () => {
   if (!state) return;
   page.lang = state.language;
   document.title = state.title ? `${state.title} · FinchBot` : "FinchBot";
-  asleep = state.asleep === "true";
   if (first) {
     first = false;
     shown_thread = state.thread;
@@ -300,7 +300,7 @@ new MutationObserver(() => {
 }).observe(find("#finch-page") || document.body, {
   subtree: true, childList: true, attributes: true,
   attributeFilter: ["aria-label", "data-thread", "data-title", "data-language", "data-taken",
-    "data-refused", "data-asleep"],
+    "data-refused"],
 });
 
 // ---- the connection ------------------------------------------------------------------------
@@ -316,35 +316,44 @@ const trouble = (sentence) => {
   line.textContent = sentence;
 };
 
-// Gradio gives up for good when its stream breaks, and shows a box in its own words. The boxes
-// are hidden; their coming is the signal. After a lost server the page starts anew: the thread
-// is in the address, the draft is kept.
+// Whatever ends the page's stream or refuses an action, Gradio calls one of these or shows a box
+// in its own words, which is hidden. Of a server that is gone the page waits and starts anew: the
+// thread is in the address, the draft is kept.
 const restore = () => { for (const text of under_way.values()) if (!box().value) put(text); };
+const well = async () =>
+  (await fetch("healthz", { cache: "no-store" }).catch(() => null))?.ok || false;
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const await_server = async () => {
   if (lost) return;
   lost = true;
   restore();
   trouble(words().connection_lost);
-  for (;;) {
-    await new Promise((resolve) => setTimeout(resolve, 1000));
-    const answer = await fetch("healthz", { cache: "no-store" }).catch(() => null);
-    if (answer?.ok) return location.reload();
-  }
+  while (!(await well())) await pause(1000);
+  location.reload();
 };
 
-const on_error_box = async () => {
-  const answer = await fetch("healthz", { cache: "no-store" }).catch(() => null);
-  if (!answer?.ok || !find("#finch-pulse") || beat_is_late()) return await_server();
-  restore();
-  trouble(words().went_wrong);
-  setTimeout(trouble, 8000);
+window.finch = {
+  ended: async () => {
+    if (asleep || lost) return;
+    await pause(500);
+    if (await well()) wake();
+    else await_server();
+  },
+  refused: async () => {
+    if (!(await well())) return await_server();
+    restore();
+    under_way.clear();
+    trouble(words().went_wrong);
+    await pause(8000);
+    if (!lost) trouble();
+  },
 };
 
 new MutationObserver((changes) => {
   for (const change of changes) for (const node of change.addedNodes)
     if (node.nodeType === 1 && (node.matches(".toast-body") || find(".toast-body", node)))
-      return on_error_box();
+      return await_server();
 }).observe(document.body, { subtree: true, childList: true });
 
 let beat = "";
@@ -354,8 +363,10 @@ setInterval(() => {
   const now = pulse()?.dataset.beat;
   if (now !== beat || asleep || document.hidden) { beat = now; beat_at = performance.now(); }
   if (beat_is_late() && !lost) await_server();
-  if (document.hidden && !asleep && hidden_since && Date.now() - hidden_since > 60_000)
+  if (document.hidden && !asleep && hidden_since && Date.now() - hidden_since > 60_000) {
+    asleep = true;
     act({ do: "sleep" });
+  }
 }, 5_000);
 
 // A page nobody looks at gives its connection back: browsers allow six to one server.
