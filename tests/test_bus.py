@@ -269,6 +269,23 @@ async def test_subscribers_are_told_when_the_store_fails() -> None:
         assert (await bus.publish(completed("again"))).seq == 2
 
 
+async def test_numbers_that_were_seen_are_filled_when_the_store_works_again() -> None:
+    journal = MemoryJournal(ONE)
+    async with bus_on(journal) as bus:
+        await bus.publish(received())
+        for text in ("first", "seen", "and lost"):
+            last_seen = await bus.publish(delta(text))
+        journal.broken.add(ONE)
+        for _ in range(2):
+            with pytest.raises(ThreadNotFound):
+                await bus.publish(completed("x"))
+        journal.broken.clear()
+        after = await bus.publish(completed("first"))
+        assert after.seq == last_seen.seq + 1
+    texts = [getattr(event, "text", None) for event in journal.logs[ONE]]
+    assert texts == [None, "first", "", "", "first"]
+
+
 async def test_nobody_waits_for_a_writer_that_is_gone() -> None:
     journal = MemoryJournal(ONE)
 

@@ -40,7 +40,9 @@ class Position:
 class Feed:
     """See the module; `MessageBus` decides when it is stored, and when it goes."""
 
-    def __init__(self, thread_id: ThreadId, position: Position) -> None:
+    def __init__(
+        self, thread_id: ThreadId, position: Position, lost: Sequence[RunEvent] = ()
+    ) -> None:
         self.thread_id = thread_id
         self.log: list[RunEvent] = []
         self.first = position.last_seq + 1
@@ -54,6 +56,11 @@ class Feed:
         self.closed = False
         self.failure: FinchError | None = None
         self._waiting: list[asyncio.Future[None]] = []
+        # Numbers that were shown are not given again: an empty delta takes the place of each.
+        self.log += [event.model_copy(update={"text": ""}) for event in lost]
+        self.seq += len(lost)
+        self.shown = self.seq
+        """The highest number that was shown before this feed was opened."""
 
     @property
     def unstored(self) -> int:
@@ -98,6 +105,10 @@ class Feed:
         if spare > 0:
             del self.log[:spare]
             self.first += spare
+
+    def lost(self) -> Sequence[RunEvent]:
+        """Return what was shown and is not stored."""
+        return self.unstored_to(max(self.visible, self.shown))
 
     async def change(self) -> None:
         """Return when there is more to see.

@@ -69,6 +69,8 @@ class MessageBus:
         self._feeds: dict[ThreadId, Feed] = {}
         self._opening = asyncio.Lock()
         self._dirty: dict[ThreadId, Feed] = {}
+        self._lost: dict[ThreadId, Sequence[RunEvent]] = {}
+        """Deltas that were shown and then could not be stored, of threads whose store failed."""
         self._work = asyncio.Event()
         self._urgent = asyncio.Event()
         self._closing = False
@@ -177,6 +179,7 @@ class MessageBus:
         """
         feed = self._feeds.pop(thread_id, None)
         self._dirty.pop(thread_id, None)
+        self._lost.pop(thread_id, None)
         if feed is not None:
             feed.stamp(ThreadDeleted(thread_id=thread_id), self._clock)
             feed.close()
@@ -194,7 +197,8 @@ class MessageBus:
             async with self._opening:
                 if thread_id not in self._feeds:
                     position = await self._journal.position(thread_id)
-                    self._feeds[thread_id] = Feed(thread_id, position)
+                    lost = self._lost.pop(thread_id, ())
+                    self._feeds[thread_id] = Feed(thread_id, position, lost)
         return feed
 
     def _forget_if_idle(self, feed: Feed) -> None:
@@ -237,5 +241,7 @@ class MessageBus:
     def _fail(self, feed: Feed, error: FinchError) -> None:
         if feed.stored < feed.seq or not self._closing:
             feed.failure = error
+            if lost := feed.lost():
+                self._lost[feed.thread_id] = lost
         self._feeds.pop(feed.thread_id, None)
         feed.close()

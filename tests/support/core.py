@@ -5,8 +5,7 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from finchbot.agent.turn import Agent
-from finchbot.bus import MessageBus
+from finchbot.bus import Journal, MessageBus
 from finchbot.dispatch import Dispatcher, Limits
 from finchbot.errors import FinchError
 from finchbot.events import ErrorInfo, RunEvent
@@ -100,21 +99,21 @@ async def open_core(
     ids: NewId = new_id,
     limits: Limits = LIMITS,
     flush_after_s: float = FAR,
-    working: Callable[[ScriptedAgent], Agent] = lambda agent: agent,
+    journal: Callable[[ThreadStore], Journal] = lambda store: store,
 ) -> AsyncIterator[Core]:
-    """Open everything on ``folder/threads.db``; `working` may wrap the agent."""
+    """Open everything on ``folder/threads.db``; `journal` may stand between bus and store."""
     agent = agent or ScriptedAgent()
     desk = Forgetful()
     async with (
         ThreadStore.open(folder / "threads.db", clock=clock) as store,
-        MessageBus(store, clock, flush_after_s=flush_after_s) as bus,
+        MessageBus(journal(store), clock, flush_after_s=flush_after_s) as bus,
     ):
         titles = ThreadTitles(store, bus)
         async with Dispatcher(
             store,
             bus,
             titles,
-            working(agent),
+            agent,
             describe=describe,
             clock=clock,
             new_id=ids,
