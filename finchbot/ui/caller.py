@@ -1,8 +1,10 @@
 """Who looks at the page, in which language and time zone, from a request of Gradio's."""
 
+import asyncio
 from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Protocol, cast
+from urllib.parse import unquote
 
 import gradio as gr
 
@@ -57,7 +59,7 @@ def caller_of(request: gr.Request) -> Known:
     return cast(Known, caller)
 
 
-def visitor_of(request: gr.Request, catalogue: Catalogue, preferred: str | None) -> Visitor:
+async def visitor_of(request: gr.Request, catalogue: Catalogue, preferred: str | None) -> Visitor:
     """Return who looks at the page.
 
     Args:
@@ -73,5 +75,5 @@ def visitor_of(request: gr.Request, catalogue: Catalogue, preferred: str | None)
         user_id=caller.user_id,
         session=request.session_hash or "",
         language=catalogue.negotiate(picked) if picked else caller.language,
-        zone=zone_of(cookies.get(ZONE_COOKIE, "UTC")),
+        zone=await asyncio.to_thread(zone_of, unquote(cookies.get(ZONE_COOKIE, "UTC"))),
     )

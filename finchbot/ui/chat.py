@@ -16,7 +16,7 @@ from finchbot.ui.actions import parse_action, perform
 from finchbot.ui.caller import Visitor, visitor_of
 from finchbot.ui.follow import Frame, PageStream, Stage
 from finchbot.ui.page import OpenPages
-from finchbot.ui.words import Words
+from finchbot.ui.words import Words, prepare
 
 OPEN_PAGES = 512
 """Pages that may be followed at the same time; one more waits. Gradio's own limit is 40."""
@@ -63,6 +63,7 @@ def build_chat(
             installation can do.
         clock: The present, for the times in the thread list.
     """
+    prepare(catalogue)
     pages = OpenPages()
     stage = Stage(
         bot=bot,
@@ -72,11 +73,11 @@ def build_chat(
         clock=clock,
     )
 
-    def visitor(request: gr.Request) -> Visitor:
-        return visitor_of(request, catalogue, bot.settings.current.language)
+    async def visitor(request: gr.Request) -> Visitor:
+        return await visitor_of(request, catalogue, bot.settings.current.language)
 
     async def follow(event: gr.EventData, request: gr.Request) -> AsyncIterator[list[Any]]:
-        page = pages.open(visitor(request), _wanted_thread(event))
+        page = pages.open(await visitor(request), _wanted_thread(event))
         try:
             async for frame in PageStream(stage, page).frames():
                 yield _update(frame)
@@ -84,7 +85,7 @@ def build_chat(
             pages.close(page)
 
     async def act(event: gr.EventData, request: gr.Request) -> None:
-        page = pages.find(visitor(request))
+        page = pages.find(await visitor(request))
         if page is not None:
             await perform(parse_action(event._data), page, bot, stage.words(page))
 

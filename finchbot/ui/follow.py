@@ -100,9 +100,11 @@ class PageStream:
             async with AsyncExitStack() as stack:
                 thread = await self._enter(stack)
                 shows = page.thread_id
-                while page.followed and page.thread_id == shows:
+                while True:
                     await asyncio.sleep(pace.delay_s())
                     page.changed.clear()
+                    if not page.followed or page.thread_id != shows:
+                        break
                     yield await self._frame(thread)
                     await self._change(thread)
 
@@ -147,7 +149,7 @@ class PageStream:
         earlier = [earlier_button(words)] if thread is not None and thread.more else []
         whole = Frame(
             side=self._side(words),
-            head=markup.head(self._pulse(), words),
+            head=markup.head(self._pulse(), words, self.stage.bot.notices),
             hello="" if runs else markup.hello(self.stage.starters(words), words),
             chat=earlier + self._chat(runs, words),
             foot=markup.foot(page.active_run, page.problem, words),

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from finchbot.bot import Notice
 from finchbot.ids import RunId, ThreadId
 from finchbot.threads.records import Thread
 from finchbot.ui.icons import finch, icon
@@ -76,13 +77,17 @@ def side(listed: ThreadList, words: Words, *, languages: Mapping[str, str], now:
     )
 
 
-def head(pulse: Pulse, words: Words) -> str:
-    """Return the line above the conversation, and the state the script reads."""
+def head(pulse: Pulse, words: Words, notices: Sequence[Notice] = ()) -> str:
+    """Return the line above the conversation, notices, and the state the script reads."""
     said = {key: words.say(key, title="{title}") for key in DIALOG_WORDS}
     menu = _tool("menu", "drawer", words.say("drawer.open"), classes="ghost menu")
     title = attribute(pulse.title or words.say("untitled")) if pulse.thread_id else ""
+    banners = "".join(
+        f'<p class="banner" role="status">{attribute(words.notice(notice))}</p>'
+        for notice in notices
+    )
     return (
-        f'<header class="head">{menu}<h1>{title}</h1></header>'
+        f'<header class="head">{menu}<h1>{title}</h1></header>{banners}'
         f'<div id="finch-pulse" hidden data-thread="{attribute(pulse.thread_id or "")}" '
         f'data-title="{title}" data-language="{attribute(words.language)}" '
         f'data-taken="{attribute(pulse.taken)}" data-refused="{attribute(pulse.refused)}" '

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 from babel import Locale
 from babel.dates import format_date, format_skeleton, format_time
 
+from finchbot.bot import Notice
 from finchbot.errors import FinchError, Scalar
 from finchbot.events import ErrorInfo
 from finchbot.i18n import Catalogue
@@ -23,6 +24,10 @@ class Words:
     def say(self, key: str, **params: Scalar) -> str:
         """Return the sentence ``chat.<key>``."""
         return self.catalogue.text(f"chat.{key}", self.language, **params)
+
+    def notice(self, notice: Notice) -> str:
+        """Return what everybody should know, as a sentence."""
+        return self.catalogue.text(f"notice.{notice.code}", self.language, **notice.params)
 
     def explain(self, error: FinchError) -> str:
         """Return what happened and what to do, as one text."""
@@ -50,6 +55,13 @@ class Words:
         if here.year == today.year:
             return format_skeleton("MMMd", here, locale=locale)
         return format_date(here, "short", locale=locale)
+
+
+def prepare(catalogue: Catalogue) -> None:
+    """Read from disk what dates and plurals need, so that no page waits for it later."""
+    now = datetime.now(UTC)
+    for language in catalogue.languages:
+        Words(catalogue, language).moment(now, now=now)
 
 
 def zone_of(name: str) -> tzinfo:

@@ -202,6 +202,7 @@ class EchoCore:
         limit: int = 25,
         before: RunId | None = None,
     ) -> Sequence[RunView]:
+        await self.get(user_id, thread_id)
         return [self._view(run) for run in self._runs.values() if run.thread_id == thread_id]
 
     # Inside
