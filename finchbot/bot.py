@@ -1,9 +1,10 @@
 """FinchBot, the face every surface sees: the chat page, the terminal, the API and the channels."""
 
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from finchbot.errors import Scalar
 from finchbot.events import Decision, RunEvent
 from finchbot.home import Home
 from finchbot.ids import CallId, RunId, ThreadId, UserId
@@ -14,6 +15,14 @@ from finchbot.threads.records import Page, Run, Thread
 from finchbot.tools.registry import ToolRegistry
 
 Health = Literal["starting", "ok", "degraded", "draining"]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What everybody should know who uses this installation; said by ``notice.<code>``."""
+
+    code: str
+    params: Mapping[str, Scalar] = field(default_factory=dict)
 
 
 class Threads(Protocol):
@@ -98,6 +107,7 @@ class FinchBot:
     tools: ToolRegistry
     settings: SettingsStore
     home: Home
+    notices: Sequence[Notice] = ()
 
     async def send(self, message: InboundMessage) -> Accepted:
         """Take a message in and start, or queue, the run that answers it.

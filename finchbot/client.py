@@ -41,6 +41,22 @@ class View(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
+class NoticeView(View):
+    """What everybody should know who uses this installation."""
+
+    code: str
+    detail: str
+
+
+class Machine(View):
+    """Where an installation keeps things."""
+
+    home: str
+    config_file: str
+    log_file: str
+    python: str
+
+
 class Info(View):
     """Facts about an installation and the caller."""
 
@@ -54,6 +70,7 @@ class Info(View):
     limits: dict[str, int]
 
 
+    notices: tuple[NoticeView, ...] = ()
 class Health(View):
     """How it is: ``starting``, ``ok``, ``degraded`` or ``draining``."""
 

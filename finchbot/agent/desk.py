@@ -142,6 +142,7 @@ async def open_desk(path: Path, *, keep: int = 1, clock: Clock = utc_now) -> Asy
 
 
 async def _connect(path: Path) -> aiosqlite.Connection:
+    await asyncio.to_thread(path.touch, mode=0o600)
     conn = await aiosqlite.connect(path)
     try:
         version = await _number(conn, "PRAGMA user_version")

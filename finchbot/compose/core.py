@@ -1,7 +1,6 @@
 """The core: stores, agent and dispatch, opened together on the loop that uses them."""
 
 import asyncio
-import hashlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from finchbot.compose.foundation import ROOT, Foundation, lay_foundation
 from finchbot.compose.options import Options
+from finchbot.compose.visitors import VisitorTraces, visitor_folder
 from finchbot.errors import FinchError, ProviderError
 from finchbot.ids import UserId, new_id, utc_now
 from finchbot.lazy import load
@@ -20,12 +20,16 @@ if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
 
     from finchbot.agent.run_context import Workspace
-    from finchbot.bot import FinchBot
+    from finchbot.bot import FinchBot, Notice
     from finchbot.dispatch import Dispatcher
     from finchbot.events import ErrorInfo
     from finchbot.providers.models import CurrentModels, Models
     from finchbot.threads.store import ThreadStore
     from finchbot.tools.registry import ToolRegistry
+
+
+SWITCHED_OFF_IN_DEMO = frozenset({"shell", "web"})
+"""Topics of tools no stranger gets: what runs commands or reaches other machines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,7 @@ class Core:
     dispatcher: "Dispatcher"
     model_name: Callable[[], str]
     parts: Callable[[], dict[str, str]]
+    visitors: VisitorTraces
 
 
 @asynccontextmanager
@@ -108,8 +113,29 @@ async def _assemble(base: Foundation, stack: AsyncExitStack) -> Core:
         tools=tools,
         settings=base.settings,
         home=base.home,
+        notices=_notices(base, store),
     )
-    return Core(bot, dispatcher, lambda: _model_name(source, base.settings), lambda: _parts(source))
+    return Core(
+        bot,
+        dispatcher,
+        model_name=lambda: _model_name(source, base.settings),
+        parts=lambda: _parts(source),
+        visitors=VisitorTraces(_visitors(base), store, threads),
+    )
+
+
+def _notices(base: Foundation, store: "ThreadStore") -> "list[Notice]":
+    """Return what everybody should know; a stranger is told nothing of files and folders."""
+    notice = load("finchbot.bot").Notice
+    if base.settings.current.demo:
+        return [notice("demo")]
+    found = []
+    if base.home.temporary:
+        found.append(notice("home.temporary", {"path": str(base.home.root)}))
+    if store.set_aside is not None:
+        names = {"file": base.home.threads_db.name, "kept": str(store.set_aside)}
+        found.append(notice("store.set_aside", names))
+    return found
 
 
 def _builtin(base: Foundation) -> "Callable[[], BaseChatModel]":
@@ -118,6 +144,7 @@ def _builtin(base: Foundation) -> "Callable[[], BaseChatModel]":
         model: BaseChatModel = builtin.BuiltinChatModel(
             say=lambda key, language, **params: base.catalogue.text(key, language, **params),
             clock=utc_now,
+            language=base.language,
         )
         return model
 
@@ -129,9 +156,10 @@ def _tools(base: Foundation, titles: Any) -> "ToolRegistry":
         titles=titles,
         sentences=lambda key, /, **params: base.catalogue.text(key, base.language, **params),
     )
+    switched_off = SWITCHED_OFF_IN_DEMO if base.settings.current.demo else frozenset()
     registry: ToolRegistry = (
         load("finchbot.tools.factory")
-        .ToolFactory()
+        .ToolFactory(switched_off=switched_off)
         .registry(deps, lambda error: base.catalogue.describe(error, base.language))
     )
     return registry
@@ -185,12 +213,16 @@ def _describe(base: Foundation) -> "Callable[[FinchError, str | None], ErrorInfo
     return describe
 
 
+def _visitors(base: Foundation) -> Path:
+    return base.home.data / "visitors"
+
+
 def _workspace(base: Foundation, user_id: UserId) -> "Workspace":
     """Return where a user's tools work; in demo mode each visitor has a folder of their own."""
     settings = base.settings.current
     folder = Path(settings.agents.defaults.workspace or base.home.workspace).expanduser()
     if settings.demo:
-        folder = base.home.data / "visitors" / hashlib.sha256(user_id.encode()).hexdigest()[:32]
+        folder = visitor_folder(_visitors(base), user_id)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = folder.resolve()
     skills = base.home.skills_dir.resolve()

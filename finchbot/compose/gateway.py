@@ -1,6 +1,7 @@
 """The gateway: one app for API, socket, admin and chat page, behind one guard."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, cast
@@ -17,6 +18,7 @@ from finchbot.server.guard import Door, Guard
 from finchbot.server.look import Look
 from finchbot.server.progress import Progress
 from finchbot.server.streams import Streams
+from finchbot.server.visits import Visits
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -36,16 +38,28 @@ STREAMLIT_OPTIONS = {
 
 
 @asynccontextmanager
-async def open_gateway(base: Foundation, look: Look, progress: Progress) -> AsyncIterator[App]:
+async def open_gateway(
+    base: Foundation, look: Look, progress: Progress, *, away_s: float
+) -> AsyncIterator[App]:
     """Open the core, then what serves it.
 
     Closing goes the other way round, but for two things: runs end first, and the streams that
     told of them end while the page and the socket can still be written to.
+
+    Args:
+        base: What it is built on.
+        look: Colours and mark.
+        progress: Told of each part.
+        away_s: How long a visitor of a demo may be away before what is theirs goes.
     """
     async with AsyncExitStack() as stack:
         core = await stack.enter_async_context(open_core(base, progress))
+        # Also without demo mode: an earlier demo may have been killed on this home.
+        await stack.enter_async_context(core.visitors.kept_for_now())
+        visits = Visits(core.visitors.remove, time.monotonic, away_s=away_s)
+        await stack.enter_async_context(visits.watched())
         streams = Streams()
-        door = await asyncio.to_thread(_door, base)
+        door = await asyncio.to_thread(_door, base, visits)
         app = await asyncio.to_thread(_build, base, core, look, door, streams, progress)
         await stack.enter_async_context(app.router.lifespan_context(app))
         stack.push_async_callback(streams.close)
@@ -76,7 +90,7 @@ def _build(
     return app
 
 
-def _door(base: Foundation) -> Door:
+def _door(base: Foundation, visits: Visits) -> Door:
     settings = base.settings.current
     return make_door(
         settings.server,
@@ -85,6 +99,7 @@ def _door(base: Foundation) -> Door:
         signer=Signer(load_key(base.home.data / "cookies.key")),
         clock=utc_now,
         new_id=new_id,
+        visits=visits,
     )
 
 

@@ -18,16 +18,18 @@ from finchbot.server.look import Look
 from finchbot.server.progress import Progress
 from finchbot.server.serving import Server, listen
 from finchbot.server.splash import Splash
+from finchbot.server.visits import AWAY_S
 
 _log = logging.getLogger(__name__)
 
 
-def serve(options: Options, tell: Callable[[str], None]) -> int:
+def serve(options: Options, tell: Callable[[str], None], *, away_s: float = AWAY_S) -> int:
     """Serve until a signal ends it; the port answers at once, the rest follows.
 
     Args:
         options: Of the command line.
         tell: Is given the sentence that says where to look, when the port is open.
+        away_s: How long a visitor of a demo may be away before what is theirs goes.
 
     Returns:
         The exit code: 0, or 1 when something broke behind the open port.
@@ -40,7 +42,7 @@ def serve(options: Options, tell: Callable[[str], None]) -> int:
         settings = base.settings.current
         check_bind(settings.server, demo=settings.demo)
         listener = listen(settings.server.host, settings.server.port)
-        boot = _boot(base)
+        boot = _boot(base, away_s)
         server = Server(boot)
         url = _url(listener)
         _log.info("FinchBot %s serves %s", __version__, url)
@@ -58,11 +60,11 @@ def _url(listener: socket.socket) -> str:
     return f"http://{name}:{port}"
 
 
-def _boot(base: Foundation) -> Boot:
+def _boot(base: Foundation, away_s: float) -> Boot:
     root = root_path(base.settings.current.server.root_path)
     look = _look()
     return Boot(
-        lambda progress: open_gateway(base, look, progress),
+        lambda progress: open_gateway(base, look, progress, away_s=away_s),
         splash=Splash(
             look, lambda key, wanted: base.catalogue.text(key, base.language_for(wanted)), root
         ),

@@ -9,6 +9,7 @@ from finchbot.server.cookies import Signer
 from finchbot.server.guard import Door
 from finchbot.server.hosts import host_rule
 from finchbot.server.identity import Identities
+from finchbot.server.visits import Visits
 from finchbot.settings import ServerSettings
 
 
@@ -39,6 +40,7 @@ def make_door(
     signer: Signer,
     clock: Callable[[], datetime],
     new_id: Callable[[str], str],
+    visits: Visits | None = None,
 ) -> Door:
     """Return the guard's rules for these settings.
 
@@ -61,6 +63,7 @@ def make_door(
         ),
         root_path=root_path(server.root_path),
         in_space=in_space,
+        visits=visits,
     )
 
 

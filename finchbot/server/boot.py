@@ -9,7 +9,6 @@ import contextlib
 import json
 import logging
 import secrets
-import traceback
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any
@@ -125,11 +124,10 @@ class Boot:
             return
         self._failure, self._error = secrets.token_hex(4), error
         if isinstance(error, FinchError):
-            # A person is told why by a sentence; nothing of ours is broken.
-            _log.critical("the gateway failed [%s]: %s", self._failure, error)
+            # Who started the program is told by one sentence, so this stays in the file.
+            _log.info("the gateway did not open, or not close [%s]: %s", self._failure, error)
         else:
-            frames = "".join(traceback.format_exception(error))
-            _log.critical("the gateway failed [%s]\n%s", self._failure, frames)
+            _log.critical("the gateway failed [%s]", self._failure, exc_info=error)
         self._app = None
         self._settled.set()
         if self._closing.is_set():

@@ -6,6 +6,7 @@ keep pages from talking to anybody but this server.
 """
 
 from collections.abc import Callable, MutableMapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -24,6 +25,7 @@ from finchbot.server.hosts import HostRule, own_origin
 from finchbot.server.identity import Credentials, Identities, Identity
 from finchbot.server.paths import below, is_tricky, route_path
 from finchbot.server.problems import PathNotFound, Problems
+from finchbot.server.visits import Visits
 
 _OPEN = frozenset({"/healthz", "/login", "/login/page.css", "/login/mark.svg", "/logout"})
 """Answered without a credential."""
@@ -44,6 +46,8 @@ class Door:
 
 
 class Guard:
+    visits: Visits | None = None
+    """Told of every visitor of a demo who is here."""
     """Lets through who may pass.
 
     Args:
@@ -73,7 +77,11 @@ class Guard:
         except FinchError as error:
             await self._refuse(visit, error, receive, send)
             return
-        if scope["type"] == "websocket":
+        with visit.presence():
+            await self._serve(visit, receive, send)
+
+    async def _serve(self, visit: "_Visit", receive: Receive, send: Send) -> None:
+        if visit.scope["type"] == "websocket":
             await self._app(visit.scope, receive, send)
             return
         try:
@@ -133,6 +141,13 @@ class _Visit:
     def in_space(self) -> bool:
         """Whether the page may stand in a frame of huggingface.co."""
         return self._door.in_space
+    def presence(self) -> AbstractContextManager[None]:
+        """Return what to enter while this is served: it keeps a visitor's things from going."""
+        caller = self.scope["state"].get("caller")
+        if self._door.visits is None or caller is None or caller.kind != "visitor":
+            return nullcontext()
+        return self._door.visits.here(caller.user_id)
+
 
     @property
     def is_page(self) -> bool:

@@ -15,6 +15,7 @@ from finchbot.server.cookies import Signer
 
 SESSION_DAYS = 30
 _SESSION_S = SESSION_DAYS * 86_400
+_VISITOR = "visitor"
 _MAX_USER_ID = 200
 
 
@@ -132,11 +133,16 @@ class Identities:
         return self._signer.digest("password", secret)
 
     def _visitor(self, cookie: str | None) -> Identity:
-        known = self._signer.read("visitor", cookie) if cookie else None
+        known = self._signer.read(_VISITOR, cookie) if cookie else None
         if known:
             return Identity(UserId(known), "visitor")
-        made = self._new_id("visitor")
-        return Identity(UserId(made), "visitor", self._signer.sign("visitor", made))
+        made = self._new_id(_VISITOR)
+        return Identity(UserId(made), "visitor", self._signer.sign(_VISITOR, made))
+
+
+def is_visitor(user_id: str) -> bool:
+    """Whether this user is, or was, a visitor of a demo."""
+    return user_id.startswith(f"{_VISITOR}_")
 
 
 def _same(one: str, other: str) -> bool:

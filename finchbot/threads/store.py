@@ -77,6 +77,10 @@ class ThreadStore:
         """
         return await self._database.read(_get, user_id, thread_id)
 
+    async def user_ids(self) -> list[UserId]:
+        """Return everybody who has a thread."""
+        return await self._database.read(_user_ids)
+
     async def delete(self, thread_id: ThreadId) -> None:
         """Remove a thread with all its text; no byte of it stays in the file.
 
@@ -205,6 +209,11 @@ def _get(connection: sqlite3.Connection, user_id: UserId, thread_id: ThreadId) -
     if row is None:
         raise ThreadNotFound(thread_id=thread_id)
     return listing.thread_of(row)
+
+
+def _user_ids(connection: sqlite3.Connection) -> list[UserId]:
+    rows = connection.execute("SELECT DISTINCT user_id FROM threads ORDER BY user_id")
+    return [UserId(user_id) for (user_id,) in rows]
 
 
 def _delete(connection: sqlite3.Connection, thread_id: ThreadId) -> None:

@@ -20,6 +20,24 @@ class Limits(BaseModel):
 
 class Info(BaseModel):
     """What a client wants to know first."""
+class Machine(BaseModel):
+    """Where this installation keeps things."""
+
+    home: str
+    config_file: str
+    log_file: str
+    python: str
+
+
+class NoticeView(BaseModel):
+    """What everybody should know who uses this installation."""
+
+    code: str
+    detail: str
+    """A sentence in the caller's language."""
+    params: dict[str, str | int | float | bool | None]
+
+
 
     name: Literal["FinchBot"] = "FinchBot"
     version: str
@@ -34,6 +52,7 @@ class Info(BaseModel):
 
 class Health(BaseModel):
     """How it is; `parts` says which part is not well."""
+    notices: tuple[NoticeView, ...] = ()
 
     status: Literal["ok", "degraded"]
     version: str
@@ -65,8 +84,30 @@ def router(services: Services) -> APIRouter:
 
     @routes.get("/api/v1/tools")
     async def tools(_caller: Who, _: Nothing) -> dict[str, Any]:
+            machine=_machine(services.bot.home) if caller.may_administer else None,
+            notices=_notices(services, caller.language),
         """Return the tools with the JSON Schema of their parameters."""
         definitions = services.bot.tools.definitions()
         return {"items": [definition["function"] for definition in definitions], "next": None}
 
     return routes
+
+
+def _notices(services: Services, language: str) -> tuple[NoticeView, ...]:
+    return tuple(
+        NoticeView(
+            code=notice.code,
+            detail=services.catalogue.text(f"notice.{notice.code}", language, **notice.params),
+            params=dict(notice.params),
+        )
+        for notice in services.bot.notices
+    )
+
+
+def _machine(home: Home) -> Machine:
+    return Machine(
+        home=str(home.root),
+        config_file=str(home.config_file),
+        log_file=str(home.log_file),
+        python=platform.python_version(),
+    )

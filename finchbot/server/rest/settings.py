@@ -63,6 +63,8 @@ def router(services: Services) -> APIRouter:
     async def change_settings(caller: Who, body: SettingsChanges, _: Nothing) -> SettingsView:
         """Save all changes, or none; a stale revision is refused."""
         _require_owner(caller)
+        if services.demo:
+            raise NotAllowed("access.demo")
         await asyncio.to_thread(store.patch, body.revision, body.changes)
         return await asyncio.to_thread(_view, store, services.catalogue, caller.language)
 
