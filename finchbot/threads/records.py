@@ -91,3 +91,4 @@ class KnownMessage:
     seq: int
     """Of its `message.received`."""
     queued: bool
+    """Whether another run of the thread goes first."""

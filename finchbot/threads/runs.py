@@ -80,7 +80,9 @@ def known_message(
 ) -> KnownMessage | None:
     """Return the message a user sent under a client id since then, if it was taken in."""
     row = connection.execute(
-        """SELECT t.id, r.id, r.message_id, r.first_seq, r.status = 'queued'
+        """SELECT t.id, r.id, r.message_id, r.first_seq, r.status = 'queued' AND EXISTS (
+            SELECT 1 FROM runs o WHERE o.thread = r.thread AND o.n < r.n
+            AND o.status IN ('queued', 'running', 'waiting'))
         FROM client_messages c JOIN runs r ON r.id = c.run_id JOIN threads t ON t.n = r.thread
         WHERE c.user_id = ? AND c.client_id = ? AND c.created_ms > ?""",
         (user_id, client_id, since_ms),
