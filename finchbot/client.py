@@ -48,15 +48,6 @@ class NoticeView(View):
     detail: str
 
 
-class Machine(View):
-    """Where an installation keeps things."""
-
-    home: str
-    config_file: str
-    log_file: str
-    python: str
-
-
 class Info(View):
     """Facts about an installation and the caller."""
 
@@ -68,9 +59,9 @@ class Info(View):
     demo: bool
     temporary: bool = False
     limits: dict[str, int]
-
-
     notices: tuple[NoticeView, ...] = ()
+
+
 class Health(View):
     """How it is: ``starting``, ``ok``, ``degraded`` or ``draining``."""
 

@@ -43,11 +43,11 @@ class Door:
     """The path a reverse proxy serves FinchBot under; begins with a slash, ends without."""
     in_space: bool = False
     """Whether huggingface.co may frame the pages."""
+    visits: Visits | None = None
+    """Told of every visitor of a demo who is here."""
 
 
 class Guard:
-    visits: Visits | None = None
-    """Told of every visitor of a demo who is here."""
     """Lets through who may pass.
 
     Args:
@@ -137,10 +137,6 @@ class _Visit:
         if self.path not in _OPEN:
             self._admit(self._door.identities.identify(self._credentials()))
 
-    @property
-    def in_space(self) -> bool:
-        """Whether the page may stand in a frame of huggingface.co."""
-        return self._door.in_space
     def presence(self) -> AbstractContextManager[None]:
         """Return what to enter while this is served: it keeps a visitor's things from going."""
         caller = self.scope["state"].get("caller")
@@ -148,6 +144,10 @@ class _Visit:
             return nullcontext()
         return self._door.visits.here(caller.user_id)
 
+    @property
+    def in_space(self) -> bool:
+        """Whether the page may stand in a frame of huggingface.co."""
+        return self._door.in_space
 
     @property
     def is_page(self) -> bool:

@@ -18,17 +18,6 @@ class Limits(BaseModel):
     upload_bytes: int = UPLOAD_BYTES
 
 
-class Info(BaseModel):
-    """What a client wants to know first."""
-class Machine(BaseModel):
-    """Where this installation keeps things."""
-
-    home: str
-    config_file: str
-    log_file: str
-    python: str
-
-
 class NoticeView(BaseModel):
     """What everybody should know who uses this installation."""
 
@@ -38,6 +27,8 @@ class NoticeView(BaseModel):
     params: dict[str, str | int | float | bool | None]
 
 
+class Info(BaseModel):
+    """What a client wants to know first."""
 
     name: Literal["FinchBot"] = "FinchBot"
     version: str
@@ -48,11 +39,11 @@ class NoticeView(BaseModel):
     temporary: bool
     """Whether what is kept vanishes with the machine or the visit."""
     limits: Limits = Limits()
+    notices: tuple[NoticeView, ...] = ()
 
 
 class Health(BaseModel):
     """How it is; `parts` says which part is not well."""
-    notices: tuple[NoticeView, ...] = ()
 
     status: Literal["ok", "degraded"]
     version: str
@@ -80,12 +71,11 @@ def router(services: Services) -> APIRouter:
             user_id=caller.user_id,
             demo=services.demo,
             temporary=services.bot.home.temporary,
+            notices=_notices(services, caller.language),
         )
 
     @routes.get("/api/v1/tools")
     async def tools(_caller: Who, _: Nothing) -> dict[str, Any]:
-            machine=_machine(services.bot.home) if caller.may_administer else None,
-            notices=_notices(services, caller.language),
         """Return the tools with the JSON Schema of their parameters."""
         definitions = services.bot.tools.definitions()
         return {"items": [definition["function"] for definition in definitions], "next": None}
@@ -101,13 +91,4 @@ def _notices(services: Services, language: str) -> tuple[NoticeView, ...]:
             params=dict(notice.params),
         )
         for notice in services.bot.notices
-    )
-
-
-def _machine(home: Home) -> Machine:
-    return Machine(
-        home=str(home.root),
-        config_file=str(home.config_file),
-        log_file=str(home.log_file),
-        python=platform.python_version(),
     )
