@@ -9,6 +9,7 @@ import gradio as gr
 from fastapi import FastAPI
 
 from finchbot.bot import FinchBot
+from finchbot.errors import InputInvalid
 from finchbot.i18n import Catalogue
 from finchbot.ids import Clock, ThreadId, utc_now
 from finchbot.ui import skin
@@ -86,8 +87,13 @@ def build_chat(
 
     async def act(event: gr.EventData, request: gr.Request) -> None:
         page = pages.find(await visitor(request))
-        if page is not None:
-            await perform(parse_action(event._data), page, bot, stage.words(page))
+        if page is None:
+            raise _refusal("the page is not followed")
+        try:
+            action = parse_action(event._data)
+        except InputInvalid as error:
+            raise _refusal(str(error)) from error
+        await perform(action, page, bot, stage.words(page))
 
     blocks = gr.Blocks(analytics_enabled=False, title="FinchBot", fill_width=True)
     with blocks:
@@ -177,6 +183,11 @@ def _lay_out() -> _Parts:
             )
             foot = gr.HTML(elem_id="finch-foot", js_on_load=skin.script(), apply_default_css=False)
     return _Parts(side, head, hello, chat, foot)
+
+
+def _refusal(why: str) -> gr.Error:
+    """Return what makes Gradio call the script's ``refused``, which says it in words of ours."""
+    return gr.Error(why, visible=False, print_exception=False)
 
 
 def _tell_script(after: Callable[..., Any], what: str) -> None:

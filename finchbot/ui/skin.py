@@ -1,5 +1,6 @@
 """The house's look as Gradio takes it: theme, style sheet, head, and the page's own script."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import quote
 
@@ -9,6 +10,28 @@ from finchbot.ui.icons import finch_file
 from finchbot.ui.theme import DARK, LIGHT, RADIUS_PX, SIZES_PX, css_variables
 
 ASSETS = Path(__file__).parent / "assets"
+STYLE = (
+    "frame",
+    "threads",
+    "empty",
+    "conversation",
+    "steps",
+    "composer",
+    "floating",
+    "narrow",
+)
+"""Files under ``assets/style``; later ones win."""
+SCRIPT = (
+    "state",
+    "composer",
+    "threads",
+    "conversation",
+    "events",
+    "pulse",
+    "labels",
+    "connection",
+)
+"""Files under ``assets/script``, one function body in this order; the last starts the page."""
 
 # Runs before anything is drawn: the server formats times in the zone of the reader.
 _ZONE_SCRIPT = (
@@ -51,12 +74,12 @@ def theme() -> gr.themes.Base:
 
 def style() -> str:
     """Return the whole style sheet of the page."""
-    return f"{css_variables()}\n{(ASSETS / 'page.css').read_text(encoding='utf-8')}"
+    return "\n".join((css_variables(), *_read("style", STYLE, "css")))
 
 
 def script() -> str:
     """Return the script of the page; it runs once, with `trigger` to reach the handlers."""
-    return (ASSETS / "page.js").read_text(encoding="utf-8")
+    return "\n".join(_read("script", SCRIPT, "js"))
 
 
 def head() -> str:
@@ -68,3 +91,7 @@ def head() -> str:
     finch = quote(finch_file(LIGHT.accent))
     icon = f'<link rel="icon" type="image/svg+xml" href="data:image/svg+xml,{finch}">'
     return f"{icon}<style>{style()}</style>{_ZONE_SCRIPT}"
+
+
+def _read(folder: str, names: Iterable[str], ending: str) -> list[str]:
+    return [(ASSETS / folder / f"{name}.{ending}").read_text(encoding="utf-8") for name in names]

@@ -68,6 +68,8 @@ RADIUS_PX = 10
 READING_WIDTH_PX = 760
 SIDE_WIDTH_PX = 272
 DRAWER_BELOW_PX = 900
+_HEADINGS_PX = (28, 17, 17, 15, 15, 15)
+"""Of the admin's titles, from the page's own to the smallest."""
 LINE_HEIGHT = 1.6
 LINE_HEIGHT_CHINESE = 1.75
 MOTION_MS = 140
@@ -125,6 +127,14 @@ def streamlit_options() -> dict[str, str]:
         "theme.font": font_stack(),
         "theme.codeFont": mono_stack(),
         "theme.baseRadius": f"{RADIUS_PX}px",
+        "theme.buttonRadius": f"{RADIUS_PX}px",
+        "theme.baseFontSize": str(SIZES_PX["base"]),
+        "theme.codeFontSize": f"{SIZES_PX['small']}px",
+        "theme.headingFontSizes": ",".join(f"{px}px" for px in _HEADINGS_PX),
+        "theme.headingFontWeights": ",".join(["600"] * len(_HEADINGS_PX)),
+        "theme.paddingTop": f"{8 * SPACE_PX}px",
+        "theme.showWidgetBorder": "true",
+        "theme.showSidebarBorder": "true",
     }
     return {**shared, **_streamlit("light", LIGHT), **_streamlit("dark", DARK)}
 
@@ -159,9 +169,29 @@ def _streamlit(mode: str, palette: Palette) -> dict[str, str]:
         f"{base}.textColor": palette.text,
         f"{base}.linkColor": palette.accent,
         f"{base}.borderColor": palette.line,
+        f"{base}.codeBackgroundColor": palette.surface,
+        f"{base}.codeTextColor": palette.text,
+        **_named_colours(base, palette),
         f"{side}.backgroundColor": palette.page,
         f"{side}.secondaryBackgroundColor": palette.surface,
         f"{side}.borderColor": palette.line,
+    }
+
+
+def _named_colours(base: str, palette: Palette) -> dict[str, str]:
+    """Return the colours Streamlit's own words and notices go by: states from the tokens alone."""
+    meant = {
+        "green": palette.ok,
+        "yellow": palette.warn,
+        "orange": palette.accent,
+        "red": palette.error,
+        "blue": palette.quiet,
+        "gray": palette.quiet,
+    }
+    return {
+        f"{base}.{name}{place}": palette.surface if place == "BackgroundColor" else colour
+        for name, colour in meant.items()
+        for place in ("Color", "TextColor", "BackgroundColor")
     }
 
 

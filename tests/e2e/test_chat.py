@@ -208,6 +208,23 @@ def test_a_tool_step_is_one_line_that_opens_and_reasoning_is_folded(
     picture(page, "chat-tool-step")
 
 
+def test_copy_takes_the_answer_without_its_steps(
+    visitors: Visitors, server: ServerProcess, model: ModelServer
+) -> None:
+    model.script(
+        answer(think("Aha."), "First I look.", call("list_dir", {})), answer("**Then** I tell.")
+    )
+    page = at_home(visitors, server)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    write(page, "look and tell")
+    expect(bots(page).last).to_have_text("Then I tell.")
+    bots(page).last.hover()
+    page.get_by_role("button", name="Copy").last.click()
+    expect(page.locator("button.copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == "First I look.\n\nThen I tell."
+
+
 def test_threads_are_made_switched_renamed_found_and_deleted(
     visitors: Visitors, server: ServerProcess
 ) -> None:

@@ -40,7 +40,8 @@ def test_contrast_is_that_of_the_guidelines() -> None:
 
 
 def test_the_style_sheet_uses_no_colour_or_token_that_is_not_defined() -> None:
-    sheet = (Path(theme.__file__).parent / "assets" / "page.css").read_text(encoding="utf-8")
+    folder = Path(theme.__file__).parent / "assets" / "style"
+    sheet = "".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.css")))
     defined = set(re.findall(r"--(finch-[a-z-]+):", css_variables()))
     assert set(re.findall(r"var\(--(finch-[a-z-]+)\)", sheet)) <= defined
     assert not re.findall(r":[^;{}]*#[0-9a-fA-F]{3,8}\b", sheet)
