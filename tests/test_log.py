@@ -18,7 +18,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from finchbot.home import open_home
-from finchbot.log import HIDDEN, Logs, Redactor, setup_logging
+from finchbot.log import HIDDEN, Logs, Redactor, claim_loggers, setup_logging
 from finchbot.log.sinks import FILE_BYTES
 from finchbot.settings import SettingsStore
 
@@ -240,6 +240,16 @@ def test_requests_of_libraries_are_told_at_debug_only(tmp_path: Path) -> None:
         text = written(logs)
     assert "HTTP Request" not in text
     assert "retrying" in text
+
+
+def test_a_library_that_turns_a_logger_up_is_turned_down_again(tmp_path: Path) -> None:
+    with setup_logging(Folder(tmp_path), "INFO") as logs:
+        # Streamlit does so with uvicorn's, whose lines hold what people search for.
+        logging.getLogger("uvicorn.access").setLevel(logging.INFO)
+        claim_loggers()
+        logging.getLogger("uvicorn.access").info("GET /api/v1/threads?q=divorce 200")
+        text = written(logs)
+    assert "divorce" not in text
 
 
 def test_closing_puts_levels_and_handlers_back(tmp_path: Path) -> None:

@@ -62,8 +62,6 @@ class Logs(contextlib.AbstractContextManager["Logs"]):
         root = logging.getLogger()
         root.addHandler(self._handler)
         root.setLevel(level)
-        for name, floor in _quieted(level).items():
-            logging.getLogger(name).setLevel(floor)
         claim_loggers()
 
     def __enter__(self) -> Self:
@@ -118,12 +116,14 @@ def setup_logging(
 
 
 def claim_loggers() -> None:
-    """Lead the loggers of libraries that bring handlers of their own through the one filter.
+    """Lead the loggers of libraries through the one filter, and quieten those that tell too much.
 
-    Call it again after such a library was loaded.
+    Call it again after a library was loaded that gives loggers handlers or levels of its own.
     """
     for name in _OWN_HANDLERS:
         _through_root(logging.getLogger(name))
+    for name, floor in _quieted(logging.getLogger().level).items():
+        logging.getLogger(name).setLevel(floor)
 
 
 def _sinks(file: Path, redactor: Redactor, terminal_level: int) -> tuple[logging.Handler, ...]:

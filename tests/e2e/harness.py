@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,12 +44,20 @@ class ServerProcess:
         home: Where it keeps things; made when it is not there.
         environ: Variables beside the few that are passed on; nothing of the tester's own keys.
         arguments: Further options of the command line.
+        entry: What the interpreter runs.
     """
 
     def __init__(
-        self, home: Path, environ: Mapping[str, str] | None = None, *arguments: str
+        self,
+        home: Path,
+        environ: Mapping[str, str] | None = None,
+        *arguments: str,
+        entry: Sequence[str] = (str(ROOT / "app.py"),),
     ) -> None:
         self.home = home
+        self.exit_code: int | None = None
+        """Of the process that ended last."""
+        self._entry = entry
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._environ = {
@@ -70,7 +78,12 @@ class ServerProcess:
 
     def start(self) -> None:
         """Start it and return when it says that it is well."""
-        command = [sys.executable, str(ROOT / "app.py"), "--port", str(self.port)]
+        self.launch()
+        self.wait_ready()
+
+    def launch(self) -> None:
+        """Start it and return at once."""
+        command = [sys.executable, *self._entry, "--port", str(self.port)]
         with self._output.open("ab") as output:
             # The command is written here; nothing of it comes from outside.
             self._process = subprocess.Popen(  # noqa: S603
@@ -80,8 +93,12 @@ class ServerProcess:
                 stdout=output,
                 stderr=output,
             )
+
+    def wait_ready(self) -> None:
+        """Return when it says that it is well."""
         deadline = time.monotonic() + START_S
         while not self.ready():
+            assert self._process is not None
             assert self._process.poll() is None, f"the server ended: {self.output}"
             assert time.monotonic() < deadline, f"the server did not get ready: {self.output}"
             # Another process gets ready; it can only be asked.
@@ -108,6 +125,7 @@ class ServerProcess:
             process.kill()
             process.wait()
             raise
+        self.exit_code = process.returncode
         return time.monotonic() - began
 
     def api(self, method: str, path: str, **options: Any) -> Any:
