@@ -61,6 +61,8 @@ _SIMPLIFIED = ("PingFang SC", "Noto Sans CJK SC", "Microsoft YaHei")
 _HONG_KONG = ("PingFang HK", "Noto Sans CJK HK", "Microsoft JhengHei")
 _MONO = ("ui-monospace", "SF Mono", "Cascadia Mono", "Consolas", "DejaVu Sans Mono", "monospace")
 
+StreamlitOption = str | int | list[str] | list[int]
+
 SIZES_PX = {"small": 13, "base": 15, "large": 17, "title": 22, "display": 28}
 SPACE_PX = 4
 """One step; every distance is a multiple of it."""
@@ -121,20 +123,20 @@ def css_variables() -> str:
     )
 
 
-def streamlit_options() -> dict[str, str]:
+def streamlit_options() -> dict[str, StreamlitOption]:
     """Return the admin's theme as Streamlit options by dotted name."""
-    shared = {
+    shared: dict[str, StreamlitOption] = {
         "theme.font": font_stack(),
         "theme.codeFont": mono_stack(),
         "theme.baseRadius": f"{RADIUS_PX}px",
         "theme.buttonRadius": f"{RADIUS_PX}px",
-        "theme.baseFontSize": str(SIZES_PX["base"]),
+        "theme.baseFontSize": SIZES_PX["base"],
         "theme.codeFontSize": f"{SIZES_PX['small']}px",
-        "theme.headingFontSizes": ",".join(f"{px}px" for px in _HEADINGS_PX),
-        "theme.headingFontWeights": ",".join(["600"] * len(_HEADINGS_PX)),
+        "theme.headingFontSizes": [f"{px}px" for px in _HEADINGS_PX],
+        "theme.headingFontWeights": [600] * len(_HEADINGS_PX),
         "theme.paddingTop": f"{8 * SPACE_PX}px",
-        "theme.showWidgetBorder": "true",
-        "theme.showSidebarBorder": "true",
+        "theme.showWidgetBorder": True,
+        "theme.showSidebarBorder": True,
     }
     return {**shared, **_streamlit("light", LIGHT), **_streamlit("dark", DARK)}
 

@@ -312,7 +312,7 @@ def enter(keyboard: CDPSession, kind: str, *, code: int) -> None:
 def test_a_chinese_browser_gets_a_chinese_page_and_the_switch_changes_all_of_it(
     visitors: Visitors, server: ServerProcess, model: ModelServer
 ) -> None:
-    model.script(answer(Drop()))
+    model.script(answer("一半", Drop()))
     page = at_home(visitors, server, locale="zh-CN")
     expect(page.get_by_role("button", name="新建对话")).to_be_visible()
     expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
