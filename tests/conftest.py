@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from blockbuster import BlockBuster
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.support.clock import CountedIds, FakeClock
 from tests.support.golden import Golden
@@ -15,7 +15,7 @@ from tests.support.seal import Seal
 SEAL = Seal()
 
 # The time of one example says more about the machine than about the code; a test has its own.
-settings.register_profile("suite", deadline=None)
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("suite")
 
 

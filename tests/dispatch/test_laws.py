@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from hypothesis import HealthCheck, given, settings
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from finchbot.errors import FinchError
@@ -77,7 +78,9 @@ async def play(folder: Path, talk: list[Act]) -> list[RunEvent]:
         return list(await core.store.read(thread.id, 0, 100_000))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.slow
+@pytest.mark.timeout(60)
+@settings(max_examples=40)
 @given(st.lists(acts, min_size=1, max_size=4))
 def test_the_laws_hold_whatever_happens(talk: list[Act]) -> None:
     with tempfile.TemporaryDirectory() as folder:

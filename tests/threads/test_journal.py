@@ -3,7 +3,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from finchbot import events as ev
@@ -18,7 +18,7 @@ from tests.support.event_laws import check_laws
 from tests.support.event_strategies import THREAD, any_event, whole_run
 
 stored_events = any_event().filter(lambda event: not isinstance(event, ev.ThreadDeleted))
-few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=25)
 
 
 async def published(path: Path, events: list[RunEvent]) -> list[RunEvent]:
@@ -39,6 +39,8 @@ async def replayed(path: Path, after_seq: int, limit: int) -> list[RunEvent]:
         return events
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(60)
 @few
 @given(st.lists(stored_events, max_size=25), st.data())
 def test_a_replay_is_what_was_published_from_any_place(
@@ -52,6 +54,8 @@ def test_a_replay_is_what_was_published_from_any_place(
         assert asyncio.run(replayed(path, after, limit)) == log[after:]
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(60)
 @few
 @given(whole_run(RunId("run_1")), whole_run(RunId("run_2")))
 def test_a_replay_of_lawful_runs_is_lawful(one: list[RunEvent], two: list[RunEvent]) -> None:
