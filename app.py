@@ -6,7 +6,7 @@ answers while the rest is still being imported (see `finchbot.server.boot`).
 
 import sys
 
-from finchbot.cli.main import main
+from finchbot.cli.main import leave, main
 
 if __name__ == "__main__":
-    sys.exit(main(["serve", *sys.argv[1:]]))
+    leave(main(["serve", *sys.argv[1:]]))

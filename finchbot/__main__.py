@@ -1,8 +1,6 @@
 """`python -m finchbot`: the terminal's way in."""
 
-import sys
-
-from finchbot.cli.main import main
+from finchbot.cli.main import leave, main
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

@@ -233,10 +233,11 @@ def test_a_line_that_cannot_be_formatted_is_named_without_its_arguments(tmp_path
     assert said == "a log line of finchbot (line 1) is lost\n"
 
 
-def test_requests_of_libraries_are_told_at_debug_only(tmp_path: Path) -> None:
+@pytest.mark.parametrize("library", ["httpx", "httpx2"])
+def test_requests_of_libraries_are_told_at_debug_only(tmp_path: Path, library: str) -> None:
     with setup_logging(Folder(tmp_path), "INFO") as logs:
-        logging.getLogger("httpx").info("HTTP Request: POST")
-        logging.getLogger("httpx").warning("retrying")
+        logging.getLogger(library).info("HTTP Request: POST")
+        logging.getLogger(library).warning("retrying")
         text = written(logs)
     assert "HTTP Request" not in text
     assert "retrying" in text

@@ -26,7 +26,17 @@ _OWN_HANDLERS = (
 )
 """Loggers whose libraries may have given them handlers that know no secrets."""
 
-_CHATTY = ("httpx", "httpcore", "openai", "urllib3", "asyncio", "watchfiles", "uvicorn.access")
+_CHATTY = (
+    "asyncio",
+    "httpcore",
+    "httpcore2",
+    "httpx",
+    "httpx2",
+    "openai",
+    "urllib3",
+    "uvicorn.access",
+    "watchfiles",
+)
 """Below a warning these tell of every request; only someone who debugs wants that."""
 
 _NEVER_BELOW_INFO = ("aiosqlite", "markdown_it")
