@@ -22,17 +22,17 @@ Event = dict[str, Any]
 ENDS = {"run.finished", "run.cancelled", "run.interrupted", "run.failed"}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def model() -> Iterator[ModelServer]:
     with ModelServer() as model:
         yield model
         model.raise_violations()
 
 
-@pytest.fixture
-def server(model: ModelServer, tmp_path: Path) -> Iterator[ServerProcess]:
+@pytest.fixture(scope="module")
+def server(model: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     environ = {"OPENAI_API_KEY": "sk-test", "OPENAI_API_BASE": model.url}
-    with ServerProcess(tmp_path / "home", environ) as server:
+    with ServerProcess(tmp_path_factory.mktemp("ending") / "home", environ) as server:
         yield server
 
 
@@ -144,7 +144,7 @@ async def test_a_killed_program_goes_on_with_every_thread(
 ) -> None:
     """Killed in the middle of an answer in one thread, and inside a tool in another."""
     model.on("begin", "We have begun.")
-    model.on("hold on", answer("half of it,", Wait(Gate()), " never said"))
+    model.on("wait a bit", answer("half of it,", Wait(Gate()), " never said"))
     model.on(
         "look it up", answer("Let me look.", call("read_file", {"path": "endless", "offset": 9}))
     )
@@ -155,7 +155,7 @@ async def test_a_killed_program_goes_on_with_every_thread(
         for socket in (speaking, working):
             await socket.until("run.finished")
         before = {thread: record(server, thread) for thread in (spoken, worked)}
-        await speaking.say("hold on", spoken)
+        await speaking.say("wait a bit", spoken)
         while "half of it," not in "".join(_said(speaking.seen)):
             await speaking.until("text.delta")
         await working.say("look it up", worked)
