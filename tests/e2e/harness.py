@@ -98,11 +98,21 @@ class ServerProcess:
         """Return when it says that it is well."""
         deadline = time.monotonic() + START_S
         while not self.ready():
-            assert self._process is not None
-            assert self._process.poll() is None, f"the server ended: {self.output}"
+            self.check_alive()
             assert time.monotonic() < deadline, f"the server did not get ready: {self.output}"
             # Another process gets ready; it can only be asked.
             time.sleep(0.1)
+
+    def check_alive(self) -> None:
+        """Fail when the process has ended by itself."""
+        assert self._process is not None
+        assert self._process.poll() is None, f"the server ended: {self.output}"
+
+    @property
+    def pid(self) -> int:
+        """The process's id."""
+        assert self._process is not None
+        return self._process.pid
 
     def ready(self) -> bool:
         """Whether it answers and is not starting or draining."""
@@ -157,6 +167,7 @@ class Watched:
         self.page.on("console", self._console)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("request", self._request)
+        self.page.on("requestfailed", self._failed)
 
     def check(self) -> None:
         """Fail on console errors and on every request that left the machine."""
@@ -176,6 +187,11 @@ class Watched:
         parts = urlsplit(request.url)
         if parts.scheme in {"http", "https", "ws", "wss"} and parts.hostname != "127.0.0.1":
             self.foreign.append(request.url)
+
+    def _failed(self, request: BrowserRequest) -> None:
+        """Forget what the policy of the page held back: it never left the machine."""
+        if request.failure == "csp" and request.url in self.foreign:
+            self.foreign.remove(request.url)
 
 
 class Visitors:

@@ -45,8 +45,8 @@ class Socket:
 
     async def say(self, text: str, thread: str | None = None) -> str:
         """Send a message; return its thread."""
-        frame = {"type": "message.send", "text": text, "client_id": text}
-        await self.connection.send(json.dumps({**frame, "thread_id": thread}))
+        frame = {"type": "message.send", "text": text, "thread_id": thread}
+        await self.connection.send(json.dumps(frame))
         return str((await self.until("accepted"))["thread_id"])
 
     async def until(self, *kinds: str) -> Event:
@@ -146,9 +146,10 @@ async def test_a_killed_program_goes_on_with_every_thread(
     model.on("begin", "We have begun.")
     model.on("wait a bit", answer("half of it,", Wait(Gate()), " never said"))
     model.on(
-        "look it up", answer("Let me look.", call("read_file", {"path": "endless", "offset": 9}))
+        "look it up", answer("Let me look.", call("read_file", {"path": "endless", "offset": 9999}))
     )
-    _write_endless(server.home / "workspace" / "endless")
+    endless = server.home / "workspace" / "endless"
+    _write_endless(endless)
     async with connected(server) as one, connected(server) as other:
         speaking, working = Socket(one), Socket(other)
         spoken, worked = await speaking.say("begin"), await working.say("begin")
@@ -162,6 +163,7 @@ async def test_a_killed_program_goes_on_with_every_thread(
         await working.until("tool_call.started")
         await asyncio.to_thread(server.stop, signal.SIGKILL)
 
+    endless.unlink()
     await asyncio.to_thread(server.start)
     for socket, thread in ((speaking, spoken), (working, worked)):
         after = record(server, thread)
