@@ -1,10 +1,12 @@
 """The border of the file tools, decided: is a place inside the folders a tool may touch?
 
-Pure: nothing here looks at the disk. `opening.py` walks there and asks at every step.
+Pure: nothing here looks at the disk. `opening.py` walks there and asks at every step. How Windows
+spells a path is in `windows.py`.
 """
 
-from collections.abc import Iterable, Sequence
-from pathlib import PurePosixPath
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePath, PurePosixPath
 from typing import Literal
 
 from finchbot.errors import ToolDenied, ToolInputInvalid
@@ -16,7 +18,17 @@ Standing = Literal["inside", "above", "outside"]
 """``above``: a folder on the way to a root, which may be passed through and not looked into."""
 
 
-def standing(place: PurePosixPath, roots: Iterable[PurePosixPath]) -> Standing:
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How to get to a place, name by name."""
+
+    anchor: PurePath | None
+    """The top of the disk it starts from; None when it starts where one is."""
+    names: list[str]
+    """``..`` may be among them."""
+
+
+def standing(place: PurePath, roots: Iterable[PurePath]) -> Standing:
     """Say where an absolute, link-free place lies; whole names are compared, never prefixes."""
     above: Standing = "outside"
     for root in roots:
@@ -27,29 +39,35 @@ def standing(place: PurePosixPath, roots: Iterable[PurePosixPath]) -> Standing:
     return above
 
 
-def steps(spelling: str, workspace: PurePosixPath) -> list[str]:
-    """Return the names from ``/`` to the place that is spelled, ``..`` among them.
+def way(spelling: str) -> Way:
+    """Return the way that is spelled.
 
-    A relative path starts at the workspace. ``~`` is no home folder here: alone as the first
-    name it is refused, since whoever wrote it meant a place outside.
+    ``~`` is no home folder here: alone as the first name it is refused, since whoever wrote it
+    meant a place outside.
 
     Raises:
         ToolInputInvalid: The path cannot name a file: NUL, no text, too long.
         ToolDenied: It starts with ``~``.
     """
-    names = [name for name in spelling.split("/") if name not in ("", ".")]
-    _check_spelling(spelling, names)
-    if spelling.startswith("/"):
-        return names
-    if names and names[0] == "~":
+    check_text(spelling)
+    led = link_way(spelling)
+    if any(len(name.encode()) > NAME_BYTES for name in led.names):
+        raise too_long(spelling)
+    if led.anchor is None and led.names[:1] == ["~"]:
         raise ToolDenied("tool.outside", path=spelling)
-    return [*workspace.parts[1:], *names]
+    return led
 
 
-def shown(place: PurePosixPath, workspace: PurePosixPath) -> str:
+def link_way(target: str) -> Way:
+    """Return the way a link stands for."""
+    names = [name for name in target.split("/") if name not in ("", ".")]
+    return Way(PurePosixPath("/") if target.startswith("/") else None, names)
+
+
+def shown(place: PurePath, workspace: PurePath) -> str:
     """Return the place as a person would write it: relative inside the workspace."""
     inside = place.is_relative_to(workspace)
-    return printable(str(place.relative_to(workspace) if inside else place))
+    return printable((place.relative_to(workspace) if inside else place).as_posix())
 
 
 def printable(name: str) -> str:
@@ -60,12 +78,27 @@ def printable(name: str) -> str:
     )
 
 
-def _check_spelling(spelling: str, names: Sequence[str]) -> None:
+def check_text(spelling: str) -> None:
+    """Refuse what is no text, or too much of it.
+
+    Raises:
+        ToolInputInvalid: NUL, half a character, or a path longer than any.
+    """
     try:
         size_bytes = len(spelling.encode())
     except UnicodeEncodeError:
-        raise ToolInputInvalid("tool.path_invalid", path=printable(spelling)) from None
+        raise unnameable(spelling) from None
     if "\0" in spelling:
-        raise ToolInputInvalid("tool.path_invalid", path=printable(spelling))
-    if size_bytes > PATH_BYTES or any(len(name.encode()) > NAME_BYTES for name in names):
-        raise ToolInputInvalid("tool.name_too_long", path=f"{printable(spelling[:60])}…")
+        raise unnameable(spelling)
+    if size_bytes > PATH_BYTES:
+        raise too_long(spelling)
+
+
+def unnameable(spelling: str) -> ToolInputInvalid:
+    """Return the error for what can be the name of no file."""
+    return ToolInputInvalid("tool.path_invalid", path=printable(spelling))
+
+
+def too_long(spelling: str) -> ToolInputInvalid:
+    """Return the error for a path, or a name in it, that no disk takes."""
+    return ToolInputInvalid("tool.name_too_long", path=f"{printable(spelling[:60])}…")

@@ -50,7 +50,7 @@ def read_content(spot: Spot, sign: StopSign) -> Content:
     """
     if spot.status is not None:
         check_regular(spot, spot.status)
-    with opened(spot, os.O_RDONLY) as descriptor:
+    with opened(spot) as descriptor:
         status = os.fstat(descriptor)
         check_regular(spot, status)
         raw = _whole(spot, descriptor, sign)

@@ -9,6 +9,7 @@ from finchbot.tools.base import Arguments, FinchTool, ToolContext, ToolOutcome
 from finchbot.tools.deps import Sentences
 from finchbot.tools.files.content import Content, read_content
 from finchbot.tools.files.diff import unified
+from finchbot.tools.files.folder import OpenRoot
 from finchbot.tools.files.offload import StopSign, offload
 from finchbot.tools.files.opening import Border, Spot
 from finchbot.tools.files.replacing import Replacement, find, line_numbers, nearest_lines
@@ -36,8 +37,9 @@ class EditFile(FinchTool[EditFileArguments]):
     arguments = EditFileArguments
     touches = frozenset({"reads", "writes"})
 
-    def __init__(self, sentences: Sentences, changing: Lock) -> None:
+    def __init__(self, sentences: Sentences, open_root: OpenRoot, changing: Lock) -> None:
         self._say = sentences
+        self._open_root = open_root
         self._changing = changing
 
     async def run(self, arguments: EditFileArguments, context: ToolContext) -> ToolOutcome:
@@ -45,7 +47,7 @@ class EditFile(FinchTool[EditFileArguments]):
             raise ToolInputInvalid("tool.edit_empty")
         if arguments.old_text == arguments.new_text:
             raise ToolInputInvalid("tool.edit_equal")
-        border = Border(context.workspace, context.writable_roots)
+        border = Border(context.workspace, context.writable_roots, self._open_root)
         return await offload(lambda sign: self._edit(arguments, border, sign))
 
     def _edit(self, arguments: EditFileArguments, border: Border, sign: StopSign) -> ToolOutcome:

@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 
@@ -12,8 +13,9 @@ from finchbot.errors import ToolInputInvalid, ToolNotFound
 from finchbot.tools.base import Arguments, FinchTool, ToolContext, ToolOutcome
 from finchbot.tools.deps import Sentences
 from finchbot.tools.files.border import printable
+from finchbot.tools.files.folder import Folder, OpenRoot, is_link
 from finchbot.tools.files.offload import StopSign, offload
-from finchbot.tools.files.opening import Border, Spot, opened
+from finchbot.tools.files.opening import Border, Spot, entered
 
 SHOWN_ENTRIES = 400
 COUNTED_ENTRIES = 20_000
@@ -41,11 +43,12 @@ class ListDir(FinchTool[ListDirArguments]):
     arguments = ListDirArguments
     touches = frozenset({"reads"})
 
-    def __init__(self, sentences: Sentences) -> None:
+    def __init__(self, sentences: Sentences, open_root: OpenRoot) -> None:
         self._say = sentences
+        self._open_root = open_root
 
     async def run(self, arguments: ListDirArguments, context: ToolContext) -> ToolOutcome:
-        border = Border(context.workspace, context.readable_roots)
+        border = Border(context.workspace, context.readable_roots, self._open_root)
         return ToolOutcome(await offload(lambda sign: self._list(arguments, border, sign)))
 
     def _list(self, arguments: ListDirArguments, border: Border, sign: StopSign) -> str:
@@ -54,8 +57,8 @@ class ListDir(FinchTool[ListDirArguments]):
                 raise ToolNotFound(path=spot.shown)
             if not stat.S_ISDIR(spot.status.st_mode):
                 raise ToolInputInvalid("tool.not_a_folder", path=spot.shown)
-            with opened(spot, os.O_RDONLY | os.O_DIRECTORY) as descriptor:
-                return self._show(spot, _walk(descriptor, arguments.depth, 0, sign))
+            with entered(spot) as folder:
+                return self._show(spot, _walk(folder, arguments.depth, 0, sign))
 
     def _show(self, spot: Spot, entries: Iterator[Entry]) -> str:
         first = list(islice(entries, SHOWN_ENTRIES))
@@ -70,35 +73,33 @@ class ListDir(FinchTool[ListDirArguments]):
 
     def _line(self, entry: Entry) -> str:
         indent, name, mode = "  " * entry.depth, printable(entry.name), entry.status.st_mode
-        if stat.S_ISDIR(mode):
+        linked = is_link(entry.status)
+        if stat.S_ISDIR(mode) and not linked:
             return f"{indent}{name}/"
-        if stat.S_ISREG(mode):
+        if stat.S_ISREG(mode) and not linked:
             return f"{indent}{name}  {entry.status.st_size}"
-        kind = "link" if stat.S_ISLNK(mode) else "special"
+        kind = "link" if linked else "special"
         return f"{indent}{name}  {self._say(f'tool_output.{kind}')}"
 
 
-def _walk(folder_fd: int, levels: int, depth: int, sign: StopSign) -> Iterator[Entry]:
+def _walk(folder: Folder, levels: int, depth: int, sign: StopSign) -> Iterator[Entry]:
     """Yield the entries, each folder before what is in it."""
-    for name in sorted(os.listdir(folder_fd), key=lambda name: (name.casefold(), name)):
+    for name in sorted(folder.names(), key=lambda name: (name.casefold(), name)):
         sign.check()
         try:
-            status = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
+            status = folder.look(name)
         except FileNotFoundError:
             continue
         yield Entry(name, depth, status)
-        if stat.S_ISDIR(status.st_mode) and levels > 1:
-            yield from _inside(name, folder_fd, levels, depth, sign)
+        if stat.S_ISDIR(status.st_mode) and not is_link(status) and levels > 1:
+            yield from _inside(name, folder, levels, depth, sign)
 
 
-def _inside(name: str, folder_fd: int, levels: int, depth: int, sign: StopSign) -> Iterator[Entry]:
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+def _inside(name: str, folder: Folder, levels: int, depth: int, sign: StopSign) -> Iterator[Entry]:
     try:
-        inner = os.open(name, flags, dir_fd=folder_fd)
+        inner = folder.enter(name)
     except (PermissionError, FileNotFoundError, NotADirectoryError):
         # Locked, or gone, or swapped for a link since it was named: it is shown without content.
         return
-    try:
+    with closing(inner):
         yield from _walk(inner, levels - 1, depth + 1, sign)
-    finally:
-        os.close(inner)

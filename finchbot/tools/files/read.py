@@ -10,6 +10,7 @@ from finchbot.tools.base import Arguments, FinchTool, ToolContext, ToolOutcome
 from finchbot.tools.deps import Sentences
 from finchbot.tools.files.content import chunks
 from finchbot.tools.files.encoding import SAMPLE_BYTES, Encoding, detect
+from finchbot.tools.files.folder import OpenRoot
 from finchbot.tools.files.offload import StopSign, offload
 from finchbot.tools.files.opening import Border, Spot, check_regular, opened
 from finchbot.tools.files.window import Line, Window
@@ -33,18 +34,19 @@ class ReadFile(FinchTool[ReadFileArguments]):
     arguments = ReadFileArguments
     touches = frozenset({"reads"})
 
-    def __init__(self, sentences: Sentences) -> None:
+    def __init__(self, sentences: Sentences, open_root: OpenRoot) -> None:
         self._say = sentences
+        self._open_root = open_root
 
     async def run(self, arguments: ReadFileArguments, context: ToolContext) -> ToolOutcome:
-        border = Border(context.workspace, context.readable_roots)
+        border = Border(context.workspace, context.readable_roots, self._open_root)
         return ToolOutcome(await offload(lambda sign: self._read(arguments, border, sign)))
 
     def _read(self, arguments: ReadFileArguments, border: Border, sign: StopSign) -> str:
         with border.spot(arguments.path) as spot:
             if spot.status is not None:
                 check_regular(spot, spot.status)
-            with opened(spot, os.O_RDONLY) as descriptor:
+            with opened(spot) as descriptor:
                 status = os.fstat(descriptor)
                 check_regular(spot, status)
                 return self._show(arguments, spot, descriptor, status.st_size, sign)
@@ -57,7 +59,7 @@ class ReadFile(FinchTool[ReadFileArguments]):
         size_bytes: int,
         sign: StopSign,
     ) -> str:
-        sample = os.pread(descriptor, SAMPLE_BYTES, 0)
+        sample = os.read(descriptor, SAMPLE_BYTES)
         if not sample:
             return self._say("tool_output.empty_file", path=spot.shown)
         encoding = detect(sample, whole=len(sample) >= size_bytes)

@@ -9,8 +9,6 @@ from finchbot.errors import ToolDenied
 from finchbot.tools.files.offload import StopSign
 from finchbot.tools.files.opening import Spot, check_regular
 
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-
 
 def save(spot: Spot, data: bytes, sign: StopSign) -> None:
     """Write a neighbour, make it durable, and give it the name; keeps the mode of what was there.
@@ -28,18 +26,17 @@ def save(spot: Spot, data: bytes, sign: StopSign) -> None:
     try:
         _write(name, spot, data, sign)
         sign.check()
-        os.replace(name, spot.name, src_dir_fd=spot.folder_fd, dst_dir_fd=spot.folder_fd)
-        os.fsync(spot.folder_fd)
+        spot.folder.replace(name, spot.name)
+        spot.folder.sync()
     finally:
         with suppress(FileNotFoundError):
-            os.unlink(name, dir_fd=spot.folder_fd)
+            spot.folder.remove(name)
 
 
 def _write(name: str, spot: Spot, data: bytes, sign: StopSign) -> None:
-    descriptor = os.open(name, _NEW, 0o666, dir_fd=spot.folder_fd)
+    mode = None if spot.status is None else stat.S_IMODE(spot.status.st_mode)
+    descriptor = spot.folder.create(name, mode)
     try:
-        if spot.status is not None:
-            os.fchmod(descriptor, stat.S_IMODE(spot.status.st_mode))
         view = memoryview(data)
         while view:
             sign.check()

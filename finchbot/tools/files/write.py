@@ -11,6 +11,7 @@ from finchbot.tools.base import Arguments, FinchTool, ToolContext, ToolOutcome
 from finchbot.tools.deps import Sentences
 from finchbot.tools.files.content import WHOLE_BYTES, chunks
 from finchbot.tools.files.diff import comparable, unified
+from finchbot.tools.files.folder import OpenRoot
 from finchbot.tools.files.offload import StopSign, offload
 from finchbot.tools.files.opening import Border, Spot, opened
 from finchbot.tools.files.saving import save
@@ -30,18 +31,19 @@ class WriteFile(FinchTool[WriteFileArguments]):
     arguments = WriteFileArguments
     touches = frozenset({"writes"})
 
-    def __init__(self, sentences: Sentences, changing: Lock) -> None:
+    def __init__(self, sentences: Sentences, open_root: OpenRoot, changing: Lock) -> None:
         self._say = sentences
+        self._open_root = open_root
         self._changing = changing
 
     async def run(self, arguments: WriteFileArguments, context: ToolContext) -> ToolOutcome:
-        border = Border(context.workspace, context.writable_roots)
+        border = Border(context.workspace, context.writable_roots, self._open_root)
         return await offload(lambda sign: self._write(arguments, border, sign))
 
     def _write(self, arguments: WriteFileArguments, border: Border, sign: StopSign) -> ToolOutcome:
         data = _encoded(arguments)
         with self._changing, border.spot(arguments.path, make_parents=True) as spot:
-            if arguments.path.endswith("/"):
+            if arguments.path.endswith(("/", os.sep)):
                 raise ToolInputInvalid("tool.is_folder", path=spot.shown)
             old = _old_text(spot, sign)
             save(spot, data, sign)
@@ -63,5 +65,5 @@ def _old_text(spot: Spot, sign: StopSign) -> str | None:
         return ""
     if not stat.S_ISREG(spot.status.st_mode) or spot.status.st_size > WHOLE_BYTES:
         return None
-    with opened(spot, os.O_RDONLY) as descriptor:
+    with opened(spot) as descriptor:
         return comparable(b"".join(chunks(descriptor, sign)))

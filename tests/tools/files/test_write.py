@@ -93,27 +93,31 @@ async def test_more_than_the_limit_is_refused(workspace: Path, invoke: Invoke) -
     assert os.listdir(workspace) == []
 
 
-def test_a_stopped_write_leaves_the_old_file_and_nothing_else(workspace: Path) -> None:
+def test_a_stopped_write_leaves_the_old_file_and_nothing_else(
+    workspace: Path, border: Border
+) -> None:
     (workspace / "f").write_text("old")
     sign = StopSign()
     sign.put_up()
-    with Border(workspace, (workspace,)).spot("f") as spot, pytest.raises(Stopped):
+    with border.spot("f") as spot, pytest.raises(Stopped):
         save(spot, b"new" * 1000, sign)
     assert (workspace / "f").read_text() == "old"
     assert os.listdir(workspace) == ["f"]
 
 
-def test_a_refused_write_leaves_nothing_behind(workspace: Path) -> None:
-    with Border(workspace, (workspace,)).spot("f") as spot:
+def test_a_refused_write_leaves_nothing_behind(workspace: Path, border: Border) -> None:
+    with border.spot("f") as spot:
         (workspace / "f").mkdir()
         with pytest.raises(IsADirectoryError):
             save(spot, b"new", StopSign())
     assert os.listdir(workspace) == ["f"]
 
 
-def test_a_read_only_file_is_refused_even_to_a_user_who_could(workspace: Path) -> None:
+def test_a_read_only_file_is_refused_even_to_a_user_who_could(
+    workspace: Path, border: Border
+) -> None:
     (workspace / "f").touch(0o444)
-    with Border(workspace, (workspace,)).spot("f") as spot, pytest.raises(ToolDenied):
+    with border.spot("f") as spot, pytest.raises(ToolDenied):
         save(spot, b"new", StopSign())
 
 
