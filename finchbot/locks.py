@@ -1,5 +1,6 @@
 """A lock between programs: one file, held by at most one process at a time."""
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -10,13 +11,26 @@ from typing import BinaryIO
 if sys.platform == "win32":
     import msvcrt
 
+    _BYTE = 1 << 20
+
     def _take(file: BinaryIO, wait: bool) -> None:
         # Windows locks bytes; one far behind the text leaves the holder's pid readable.
-        file.seek(1 << 20)
-        msvcrt.locking(file.fileno(), msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+        file.seek(_BYTE)
+        while True:
+            try:
+                msvcrt.locking(file.fileno(), msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+                break
+            except OSError as error:
+                # To wait means to try for ten seconds there.
+                if wait and error.errno == errno.EDEADLK:
+                    continue
+                if error.errno != errno.EACCES:
+                    raise
+                raise BlockingIOError(error.errno, error.strerror) from error
+        file.seek(0)
 
     def _give_back(file: BinaryIO) -> None:
-        file.seek(1 << 20)
+        file.seek(_BYTE)
         msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
 
 else:
@@ -44,7 +58,7 @@ def file_lock(path: Path, *, wait: bool = True) -> Iterator[BinaryIO]:
         The open file, for a word about who holds it.
 
     Raises:
-        BlockingIOError: Somebody holds it and `wait` is false (`OSError` on Windows).
+        BlockingIOError: Somebody holds it and `wait` is false.
         OSError: The file cannot be opened.
     """
     with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b", buffering=0) as file:

@@ -54,10 +54,9 @@ class OwnerFileHandler(RotatingFileHandler):
         super().__init__(path, maxBytes=FILE_BYTES, backupCount=FILES_KEPT, encoding="utf-8")
 
     def _open(self) -> TextIOWrapper:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-        descriptor = os.open(self.baseFilename, flags, 0o600)
-        os.chmod(self.baseFilename, 0o600)
-        return open(descriptor, "a", encoding="utf-8", errors="backslashreplace")
+        return open(
+            self.baseFilename, "a", encoding="utf-8", errors="backslashreplace", opener=_private
+        )
 
     def handleError(self, record: logging.LogRecord) -> None:
         say_lost(record)
@@ -84,6 +83,12 @@ class HandOver(QueueHandler):
 
     def handleError(self, record: logging.LogRecord) -> None:
         say_lost(record)
+
+
+def _private(path: str, flags: int) -> int:
+    descriptor = os.open(path, flags, 0o600)
+    os.chmod(path, 0o600)
+    return descriptor
 
 
 def say_lost(record: logging.LogRecord) -> None:

@@ -3,6 +3,7 @@
 import errno
 import signal
 import socket
+import sys
 from types import FrameType
 
 import uvicorn
@@ -12,6 +13,12 @@ from finchbot.server.boot import Boot
 
 _GRACE_S = 1
 """What open connections get after the gateway has closed."""
+
+if sys.platform == "win32":
+    # There, to reuse an address would mean to share it with whoever listens already.
+    _ADDRESS_RULE = socket.SO_EXCLUSIVEADDRUSE
+else:
+    _ADDRESS_RULE = socket.SO_REUSEADDR
 
 
 class Server(uvicorn.Server):
@@ -68,7 +75,7 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         raise _cannot_listen(host, port, error) from error
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.setsockopt(socket.SOL_SOCKET, _ADDRESS_RULE, 1)
         listener.bind(address)
         listener.listen(2048)
     except OSError as error:
