@@ -16,6 +16,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from finchbot.agent.answer import call_ids, is_blank
 from finchbot.agent.calls import NO_OUTPUT, CallIds, asked_for, valid_call
 from finchbot.agent.content import said
+from finchbot.providers.questions import with_newest
 
 NO_RESULT = "(no result: the run ended before the tool answered)"
 WORDLESS = frozenset({"text", "thinking", "redacted_thinking", "reasoning", "reasoning_content"})
@@ -49,14 +50,14 @@ def alternating(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     """Return a view in which user and assistant take turns, as some providers ask.
 
     Two messages in a row of one side become one: a question that was never answered stands
-    before the next one.
+    before the next one, and the newest alone goes with them for who wants to know.
     """
     view: list[BaseMessage] = []
     for message in messages:
         before = view[-1] if view else None
         both = (HumanMessage, AIMessage)
         if isinstance(message, both) and type(before) is type(message):
-            view[-1] = message.model_copy(update={"content": _together(view[-1], message)})
+            view[-1] = _joined(view[-1], message)
         else:
             view.append(message)
     return view
@@ -193,6 +194,11 @@ def _is_out_of_place(messages: Sequence[BaseMessage], at: int, found: Sequence[i
         return True
     last = places[-1] if places else at
     return not all(isinstance(message, ToolMessage) for message in messages[at + 1 : last])
+
+
+def _joined(first: BaseMessage, second: BaseMessage) -> BaseMessage:
+    joined = second.model_copy(update={"content": _together(first, second)})
+    return with_newest(joined, said(second).text) if isinstance(joined, HumanMessage) else joined
 
 
 def _together(first: BaseMessage, second: BaseMessage) -> str | list[str | dict[Any, Any]]:

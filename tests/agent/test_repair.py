@@ -10,6 +10,8 @@ from langchain_core.messages import (
 )
 
 from finchbot.agent.repair import NO_RESULT, alternating, repair
+from finchbot.providers.openai_history import to_wire
+from finchbot.providers.questions import newest
 from finchbot.tools.registry import INVALID_ARGUMENTS
 from tests.agent.histories import histories, valid_histories
 from tests.support.strict_history import check_history
@@ -136,3 +138,20 @@ def test_two_questions_in_a_row_are_shown_as_one_and_kept_as_two() -> None:
     assert repair(history).messages == history
     [seen] = alternating(history)
     assert (seen.content, seen.id) == ("first\n\nsecond", "2")
+    assert isinstance(seen, HumanMessage)
+    assert newest(seen) == "second"
+
+
+def test_of_questions_in_a_row_the_last_is_the_newest_whatever_it_is_made_of() -> None:
+    last = HumanMessage([{"type": "text", "text": "third"}, {"type": "image_url", "image_url": ""}])
+    [seen] = alternating([HumanMessage("first"), HumanMessage("second"), last])
+    assert isinstance(seen, HumanMessage)
+    assert newest(seen) == "third"
+    assert newest(last) is None
+
+
+@given(histories)
+def test_what_stands_beside_a_question_never_goes_over_the_wire(history: list[BaseMessage]) -> None:
+    view = alternating([*repair(history).messages, ASK, HumanMessage("now")])
+    bare = [message.model_copy(update={"additional_kwargs": {}}) for message in view]
+    assert to_wire(view) == to_wire(bare)

@@ -33,6 +33,7 @@ from finchbot.providers.builtin.plan import Call, Result, next_call
 from finchbot.providers.builtin.script import language_of
 from finchbot.providers.builtin.speak import Speaker
 from finchbot.providers.builtin.understand import understand
+from finchbot.providers.questions import newest
 
 _WIDE = r"\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef"
 _PIECE = re.compile(rf"\s*(?:[{_WIDE}]{{1,3}}|[^\s{_WIDE}]{{1,80}})|\s+")
@@ -123,7 +124,7 @@ class BuiltinChatModel(BaseChatModel):
     def _next(self, messages: Sequence[BaseMessage], tools: frozenset[str]) -> Call | str:
         """Return the call to make, or what to say."""
         asked = _newest_question(messages)
-        intents = understand(_text(messages[asked]) if asked >= 0 else "")
+        intents = understand(_asked(messages[asked]) if asked >= 0 else "")
         results = _results(messages[asked + 1 :])
         call = next_call(intents, results, tools)
         if call is not None:
@@ -138,8 +139,12 @@ class BuiltinChatModel(BaseChatModel):
 
     def _language(self, messages: Sequence[BaseMessage]) -> str:
         questions = [message for message in messages if isinstance(message, HumanMessage)]
-        spoken = (language_of(_text(message)) for message in questions[:-_REMEMBERED_TURNS:-1])
-        return next(filter(None, spoken), self.language)
+        texts = (
+            text
+            for message in questions[:-_REMEMBERED_TURNS:-1]
+            for text in (_asked(message), _text(message))
+        )
+        return next(filter(None, map(language_of, texts)), self.language)
 
 
 def pieces(text: str) -> Iterator[str]:
@@ -177,6 +182,12 @@ def _result(name: str, answer: ToolMessage | None) -> Result:
     if answer is None:
         return Result(name, "", failed=True)
     return Result(name, _text(answer), failed=answer.status == "error")
+
+
+def _asked(message: BaseMessage) -> str:
+    """Return the words to answer: of several questions in one message, the newest."""
+    alone = newest(message) if isinstance(message, HumanMessage) else None
+    return _text(message) if alone is None else alone
 
 
 def _text(message: BaseMessage) -> str:

@@ -16,6 +16,8 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
+from finchbot.agent.repair import alternating
+from finchbot.errors import ProviderError
 from finchbot.events import MessageCompleted, RunFinished, ToolCallFinished, ToolCallStarted
 from finchbot.i18n import Catalogue
 from finchbot.ids import ThreadId, UserId
@@ -235,6 +237,30 @@ async def test_it_drives_the_graph_with_real_tools(
         assert list(titles.titles.values()) == ["旅行"]
         used, said = await talk(stage, "read file ../../etc/passwd")
         assert said.startswith("I could not read `../../etc/passwd`.")
+
+
+async def test_a_question_whose_run_failed_is_not_taken_up_with_the_next_one(
+    model: BuiltinChatModel, catalogue: Catalogue, tmp_path: Path
+) -> None:
+    tools = real_tools(catalogue, MemoryTitles())
+    async with agent_stage(tmp_path, model=model, tools=tools) as stage:
+        for text in ("write file a: 你好", "记住我喜欢苹果"):
+            stage.models.error = ProviderError(provider="test")
+            with pytest.raises(ProviderError):
+                await stage.play(stage.turn(text))
+        stage.models.error = None
+        used, said = await talk(stage, "list files")
+        assert used == ["list_dir"]
+        assert said.startswith("Your workspace is empty.")
+        assert not (tmp_path / "workspace/a").exists()
+
+
+async def test_a_newest_question_without_a_language_is_answered_in_that_of_the_one_before(
+    model: BuiltinChatModel,
+) -> None:
+    [both] = alternating([HumanMessage("列出文件"), HumanMessage("123")])
+    alone = await ask(model, [HumanMessage("123")])
+    assert (await ask(model, [both])).text != alone.text
 
 
 async def test_a_refused_path_ends_the_step_and_not_the_talk(
