@@ -246,9 +246,11 @@ def test_requests_of_libraries_are_told_at_debug_only(tmp_path: Path, library: s
 def test_a_library_that_turns_a_logger_up_is_turned_down_again(tmp_path: Path) -> None:
     with setup_logging(Folder(tmp_path), "INFO") as logs:
         # Streamlit does so with uvicorn's, whose lines hold what people search for.
-        logging.getLogger("uvicorn.access").setLevel(logging.INFO)
+        access = logging.getLogger("uvicorn.access")
+        access.setLevel(logging.INFO)
+        access.info("GET /api/v1/threads?q=divorce 200")
         claim_loggers()
-        logging.getLogger("uvicorn.access").info("GET /api/v1/threads?q=divorce 200")
+        assert access.getEffectiveLevel() == logging.WARNING
         text = written(logs)
     assert "divorce" not in text
 

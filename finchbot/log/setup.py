@@ -12,7 +12,15 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from finchbot.log.redaction import Redactor
-from finchbot.log.sinks import HandOver, OwnerFileHandler, Records, Short, TerminalHandler, Whole
+from finchbot.log.sinks import (
+    Floor,
+    HandOver,
+    OwnerFileHandler,
+    Records,
+    Short,
+    TerminalHandler,
+    Whole,
+)
 
 _OWN_HANDLERS = (
     "uvicorn",
@@ -65,6 +73,9 @@ class Logs(contextlib.AbstractContextManager["Logs"]):
             queue, *_sinks(file, redactor, terminal_level), respect_handler_level=True
         )
         self._before = {name: logging.getLogger(name).level for name in ("", *_quieted(level))}
+        self._floors = {name: Floor(floor) for name, floor in _quieted(level).items()}
+        for name, floor in self._floors.items():
+            logging.getLogger(name).addFilter(floor)
         self._listener.start()
         self._open = True
         # A program that ends without closing still writes its last lines.
@@ -96,6 +107,8 @@ class Logs(contextlib.AbstractContextManager["Logs"]):
         for sink in self._listener.handlers:
             sink.close()
         self._handler.close()
+        for name, floor in self._floors.items():
+            logging.getLogger(name).removeFilter(floor)
         for name, level in self._before.items():
             logging.getLogger(name).setLevel(level)
 

@@ -19,6 +19,17 @@ Records = SimpleQueue[logging.LogRecord | None]
 """Records on their way to the writing thread; None ends it."""
 
 
+class Floor(logging.Filter):
+    """Drops what is below a level, also when a library turns its logger up in the meantime."""
+
+    def __init__(self, level: int) -> None:
+        super().__init__()
+        self._level = level
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return record.levelno >= self._level
+
+
 class Whole(logging.Formatter):
     """The whole record with its traceback, secrets hidden in the finished text."""
 

@@ -92,7 +92,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Made], str]] = {
     "an open door": (_words("--host", EVERYWHERE), "would be open to everybody"),
     "an open door by variable": (_words(FINCHBOT_SERVER__HOST="::"), "would be open to everybody"),
     "an address of nobody here": (
-        _words("--host", "192.0.2.1", FINCHBOT_SERVER__API_TOKEN="a-token-1234"),
+        _words("--host", "192.0.2.1", FINCHBOT_DEMO="1"),
         "192.0.2.1",
     ),
     "threads of a newer program": (_newer_threads, "threads.db was written by a newer FinchBot"),
