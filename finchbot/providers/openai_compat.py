@@ -86,6 +86,7 @@ class OpenAICompatChat(BaseChatModel):
                 piece = answer.feed(events)
                 if piece.text or piece.reasoning:
                     yield _spoken(piece)
+                    await self.line.gather()
         calls = answer.tool_calls(call_ids(messages), lambda: self.new_id("call"))
         yield _last(answer, calls)
 

@@ -281,6 +281,34 @@ async def test_other_talks_go_on_beside_one_that_hangs(
     await asyncio.wait([hanging])
 
 
+async def test_tokens_that_came_together_are_one_piece(
+    chat: Ask, model_server: ModelServer
+) -> None:
+    gate = Gate()
+    model_server.script(answer(split("one"), Wait(gate), split(" two", " three", " four")))
+    stream = chat().astream(HI)
+    assert (await anext(stream)).content == "one"
+    gate.open()
+    await asyncio.to_thread(model_server.requests[0].ended.wait, 5)
+    rest = [chunk.content async for chunk in stream if chunk.content]
+    assert rest == [" two three four"]
+
+
+async def test_many_answers_at_once_are_whole_and_come_in_fewer_pieces(
+    chat: Ask, model_server: ModelServer
+) -> None:
+    text = " ".join(f"w{number}" for number in range(40))
+    model_server.respond(lambda _: answer(text, token_delay_s=0.005))
+    model = chat()
+
+    async def pieces() -> list[str]:
+        return [str(chunk.content) async for chunk in model.astream(HI) if chunk.content]
+
+    answers = await asyncio.gather(*(pieces() for _ in range(30)))
+    assert {"".join(said) for said in answers} == {text}
+    assert sum(len(said) for said in answers) < 30 * 40 * 0.7
+
+
 async def test_the_synchronous_side_does_not_exist(chat: Ask) -> None:
     with pytest.raises(NotImplementedError):
         await asyncio.to_thread(chat().invoke, HI)
