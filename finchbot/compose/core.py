@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from finchbot.compose.foundation import ROOT, Foundation, lay_foundation
+from finchbot.compose.loading import collector_at_rest, load_all
 from finchbot.compose.options import Options
 from finchbot.compose.visitors import VisitorTraces, visitor_folder
 from finchbot.errors import FinchError, ProviderError
@@ -19,7 +20,10 @@ from finchbot.settings import SettingsStore
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
 
+    from finchbot.agent.factory import AgentFactory
+    from finchbot.agent.late import LateAgent
     from finchbot.agent.run_context import Workspace
+    from finchbot.agent.runner import GraphAgent
     from finchbot.bot import FinchBot, Notice
     from finchbot.dispatch import Dispatcher
     from finchbot.events import ErrorInfo
@@ -28,6 +32,16 @@ if TYPE_CHECKING:
     from finchbot.tools.registry import ToolRegistry
 
 
+FIRST = (
+    "finchbot.bot",
+    "finchbot.dispatch",
+    "finchbot.providers.models",
+    "finchbot.threads.service",
+    "finchbot.tools.factory",
+)
+"""What the core is made of, light enough to come before the page."""
+LATE = ("finchbot.agent.factory", "finchbot.providers.builtin")
+"""What answers a message, with LangChain and LangGraph in it."""
 SWITCHED_OFF_IN_DEMO = frozenset({"shell", "web"})
 """Topics of tools no stranger gets: what runs commands or reaches other machines."""
 
@@ -37,6 +51,8 @@ class Core:
     """The bot, and what the gateway asks beside it."""
 
     bot: "FinchBot"
+    agent: "LateAgent"
+    """Opened when somebody wants it."""
     dispatcher: "Dispatcher"
     model_name: Callable[[], str]
     parts: Callable[[], dict[str, str]]
@@ -53,32 +69,23 @@ async def open_bot(options: Options) -> AsyncIterator["FinchBot"]:
     """
     with lay_foundation(options) as base:
         async with open_core(base, Progress()) as core:
+            await core.agent.there()
             yield core.bot
 
 
 @asynccontextmanager
 async def open_core(base: Foundation, progress: Progress) -> AsyncIterator[Core]:
-    """Open the stores while the libraries load, then put the agent to work on them."""
+    """Open the stores and all that stands around the agent.
+
+    Raises:
+        FinchError: Also later, in place of the block, when the agent cannot be opened.
+    """
     async with AsyncExitStack() as stack:
         with progress.step("libraries"):
-            await asyncio.to_thread(_load_libraries)
+            await asyncio.to_thread(load_all, FIRST)
         with progress.step("core"):
             core = await _assemble(base, stack)
         yield core
-
-
-def _load_libraries() -> None:
-    """Import what the core needs; seconds of work, so it happens off the loop."""
-    for module in (
-        "finchbot.bot",
-        "finchbot.dispatch",
-        "finchbot.agent.factory",
-        "finchbot.providers.models",
-        "finchbot.providers.builtin",
-        "finchbot.threads.service",
-        "finchbot.tools.factory",
-    ):
-        load(module)
 
 
 async def _assemble(base: Foundation, stack: AsyncExitStack) -> Core:
@@ -90,9 +97,11 @@ async def _assemble(base: Foundation, stack: AsyncExitStack) -> Core:
     models: Models = load("finchbot.providers.models").Models(_builtin(base), utc_now, new_id)
     stack.push_async_callback(models.close)
     source = load("finchbot.providers.models").CurrentModels(models, lambda: base.settings.current)
-    await asyncio.to_thread(_working, source)
     tools = _tools(base, titles)
-    agent = await stack.enter_async_context(_agent(base, source, tools, store))
+    agent: LateAgent = load("finchbot.agent.late").LateAgent(
+        lambda: _open_agent(base, source, tools, store)
+    )
+    await stack.enter_async_context(agent.alive())
     dispatcher: Dispatcher = await stack.enter_async_context(
         load("finchbot.dispatch").Dispatcher(
             store, bus, titles, agent, describe=_describe(base), clock=utc_now, new_id=new_id
@@ -117,9 +126,10 @@ async def _assemble(base: Foundation, stack: AsyncExitStack) -> Core:
     )
     return Core(
         bot,
+        agent,
         dispatcher,
         model_name=lambda: _model_name(source, base.settings),
-        parts=lambda: _parts(source),
+        parts=lambda: _parts(source) if agent.ready else _parts(None),
         visitors=VisitorTraces(_visitors(base), store, threads),
     )
 
@@ -165,13 +175,17 @@ def _tools(base: Foundation, titles: Any) -> "ToolRegistry":
     return registry
 
 
-def _agent(
+@asynccontextmanager
+async def _open_agent(
     base: Foundation, source: "CurrentModels", tools: "ToolRegistry", store: "ThreadStore"
-) -> Any:
+) -> "AsyncIterator[GraphAgent]":
+    with collector_at_rest():
+        await asyncio.to_thread(load_all, LATE)
+        await asyncio.to_thread(_working, source)
     prompt_files = load("finchbot.agent.prompt_files").PromptFiles(
         ROOT / "bootstrap", base.home.root
     )
-    factory = load("finchbot.agent.factory").AgentFactory(
+    factory: AgentFactory = load("finchbot.agent.factory").AgentFactory(
         models=source,
         tools=tools,
         record=store,
@@ -182,7 +196,8 @@ def _agent(
         clock=utc_now,
         new_id=new_id,
     )
-    return factory.open(base.home.checkpoints_db)
+    async with factory.open(base.home.checkpoints_db) as agent:
+        yield agent
 
 
 def _working(source: "CurrentModels") -> bool:
@@ -231,11 +246,7 @@ def _workspace(base: Foundation, user_id: UserId) -> "Workspace":
     return workspace
 
 
-def _parts(source: "CurrentModels") -> dict[str, str]:
-    """Return how each part is."""
-    return {
-        "model": "ok" if _working(source) else "degraded",
-        "memory": "off",
-        "vectors": "off",
-        "channels": "off",
-    }
+def _parts(source: "CurrentModels | None") -> dict[str, str]:
+    """Return how each part is; None: the model is still being loaded."""
+    working = "starting" if source is None else "ok" if _working(source) else "degraded"
+    return {"model": working, "memory": "off", "vectors": "off", "channels": "off"}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from finchbot.compose.core import Core, open_core
 from finchbot.compose.foundation import ROOT, Foundation
+from finchbot.compose.loading import collector_at_rest
 from finchbot.ids import new_id, utc_now
 from finchbot.lazy import load
 from finchbot.log import claim_loggers
@@ -53,17 +54,20 @@ async def open_gateway(
         away_s: How long a visitor of a demo may be away before what is theirs goes.
     """
     async with AsyncExitStack() as stack:
-        core = await stack.enter_async_context(open_core(base, progress))
-        # Also without demo mode: an earlier demo may have been killed on this home.
-        await stack.enter_async_context(core.visitors.kept_for_now())
-        visits = Visits(core.visitors.remove, time.monotonic, away_s=away_s)
-        await stack.enter_async_context(visits.watched())
-        streams = Streams()
-        door = await asyncio.to_thread(_door, base, visits)
-        app = await asyncio.to_thread(_build, base, core, look, door, streams, progress)
-        await stack.enter_async_context(app.router.lifespan_context(app))
+        with collector_at_rest():
+            core = await stack.enter_async_context(open_core(base, progress))
+            # Also without demo mode: an earlier demo may have been killed on this home.
+            await stack.enter_async_context(core.visitors.kept_for_now())
+            visits = Visits(core.visitors.remove, time.monotonic, away_s=away_s)
+            await stack.enter_async_context(visits.watched())
+            streams = Streams()
+            door = await asyncio.to_thread(_door, base, visits)
+            app = await asyncio.to_thread(_build, base, core, look, door, streams, progress)
+            await stack.enter_async_context(app.router.lifespan_context(app))
         stack.push_async_callback(streams.close)
         stack.push_async_callback(core.dispatcher.drain)
+        # The agent's libraries load while the browser is busy with the page.
+        core.agent.want()
         yield _guarded(app, base, door)
 
 

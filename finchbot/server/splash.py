@@ -42,9 +42,9 @@ const look = async () => {
     for (const part of document.querySelectorAll("[data-part]"))
       part.classList.toggle("done", !health.waiting_for.includes(part.dataset.part));
   } catch (error) { /* not there yet, or gone: ask again */ }
-  setTimeout(look, 700);
+  setTimeout(look, 200);
 };
-setTimeout(look, 700);
+setTimeout(look, 200);
 """)
 
 
