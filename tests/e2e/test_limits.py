@@ -147,7 +147,7 @@ def test_what_nobody_has_is_not_found_in_the_callers_language(http: httpx.Client
         ("GET", "/runs/run_none"),
         ("POST", "/runs/run_none/cancel"),
     ):
-        body = {"json": {"title": "x"}} if method == "PATCH" else {}
-        refused = http.request(method, path, headers=chinese, **body)
+        body = {"title": "x"} if method == "PATCH" else None
+        refused = http.request(method, path, headers=chinese, json=body)
         assert refused.status_code == 404, path
         assert "没有" in refused.json()["detail"] or "找不到" in refused.json()["detail"]
