@@ -1,0 +1,1 @@
+"""The floors: the least program that does the same with the same libraries."""
