@@ -233,6 +233,26 @@ def test_a_line_that_cannot_be_formatted_is_named_without_its_arguments(tmp_path
     assert said == "a log line of finchbot (line 1) is lost\n"
 
 
+def test_a_library_told_to_talk_by_a_variable_of_its_own_keeps_out_of_the_log(
+    tmp_path: Path,
+) -> None:
+    client = logging.getLogger("openai")
+    before = client.level
+    with setup_logging(Folder(tmp_path), "INFO") as logs:
+        # OPENAI_LOG=debug does this when the client is loaded.
+        client.setLevel(logging.DEBUG)
+        logging.getLogger("openai._base_client").debug("Request options: {'content': 'a secret'}")
+        logging.getLogger("openai._base_client").info("HTTP Request: POST")
+        logging.getLogger("openai_other").info("not of the family")
+        logging.getLogger("anybody").debug("too fine")
+        client.setLevel(before)
+        text = written(logs)
+    assert "a secret" not in text
+    assert "HTTP Request" not in text
+    assert "not of the family" in text
+    assert "too fine" not in text
+
+
 @pytest.mark.parametrize("library", ["httpx", "httpx2"])
 def test_requests_of_libraries_are_told_at_debug_only(tmp_path: Path, library: str) -> None:
     with setup_logging(Folder(tmp_path), "INFO") as logs:

@@ -21,8 +21,12 @@ SILENCE = {
     "ANONYMIZED_TELEMETRY": "False",
     "GRADIO_ANALYTICS_ENABLED": "False",
     "HF_HUB_DISABLE_TELEMETRY": "1",
-    "LANGCHAIN_TRACING_V2": "false",
-    "LANGSMITH_TRACING": "false",
+    # Any one of these would do, and the first that is set wins.
+    **{
+        f"{maker}_{what}": "false"
+        for maker in ("LANGSMITH", "LANGCHAIN")
+        for what in ("TRACING", "TRACING_V2", "OTEL_ENABLED", "OTEL_ONLY")
+    },
 }
 """What libraries read from the environment when they load: nothing is told to their makers."""
 

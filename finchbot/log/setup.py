@@ -73,9 +73,12 @@ class Logs(contextlib.AbstractContextManager["Logs"]):
             queue, *_sinks(file, redactor, terminal_level), respect_handler_level=True
         )
         self._before = {name: logging.getLogger(name).level for name in ("", *_quieted(level))}
-        self._floors = {name: Floor(floor) for name, floor in _quieted(level).items()}
-        for name, floor in self._floors.items():
-            logging.getLogger(name).addFilter(floor)
+        # Libraries raise levels when they load, by variables of their own; so levels are not all.
+        self._handler.setLevel(level)
+        self._floors = [Floor(name, floor) for name, floor in _quieted(level).items()]
+        for floor in self._floors:
+            self._handler.addFilter(floor)
+            logging.getLogger(floor.name).addFilter(floor)
         self._listener.start()
         self._open = True
         # A program that ends without closing still writes its last lines.
@@ -107,8 +110,8 @@ class Logs(contextlib.AbstractContextManager["Logs"]):
         for sink in self._listener.handlers:
             sink.close()
         self._handler.close()
-        for name, floor in self._floors.items():
-            logging.getLogger(name).removeFilter(floor)
+        for floor in self._floors:
+            logging.getLogger(floor.name).removeFilter(floor)
         for name, level in self._before.items():
             logging.getLogger(name).setLevel(level)
 

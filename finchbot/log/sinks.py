@@ -20,14 +20,14 @@ Records = SimpleQueue[logging.LogRecord | None]
 
 
 class Floor(logging.Filter):
-    """Drops what is below a level, also when a library turns its logger up in the meantime."""
+    """Drops what a logger, or one below it, says below a level, whatever its own level is."""
 
-    def __init__(self, level: int) -> None:
-        super().__init__()
+    def __init__(self, name: str, level: int) -> None:
+        super().__init__(name)
         self._level = level
 
     def filter(self, record: logging.LogRecord) -> bool:
-        return record.levelno >= self._level
+        return record.levelno >= self._level or not super().filter(record)
 
 
 class Whole(logging.Formatter):
