@@ -43,7 +43,7 @@ def model() -> Iterator[ModelServer]:
 @pytest.fixture(scope="module")
 def server(model: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     environ = {
-        "FINCHBOT_DEMO": "1",
+        "SPACE_ID": "somebody/finchbot",
         "OPENAI_API_KEY": "sk-of-the-demo-1234",
         "OPENAI_API_BASE": model.url,
     }
