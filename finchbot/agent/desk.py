@@ -136,7 +136,10 @@ async def open_desk(path: Path, *, keep: int = 1, clock: Clock = utc_now) -> Asy
         await asyncio.to_thread(_set_aside, path, f"{clock():%Y%m%dT%H%M%S}")
         conn = await _connect(path)
     try:
-        yield Desk(HandOverSaver(conn), keep=keep)
+        saver = HandOverSaver(conn)
+        # Some of its calls, deleting a thread among them, do not make the tables they need.
+        await saver.setup()
+        yield Desk(saver, keep=keep)
     finally:
         await conn.close()
 

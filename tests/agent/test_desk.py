@@ -47,6 +47,12 @@ async def test_one_checkpoint_stays_of_a_thread_however_many_turns(tmp_path: Pat
         assert len(messages) == 10
 
 
+async def test_a_thread_is_forgotten_on_a_desk_that_was_never_used(checkpoints: Path) -> None:
+    async with open_desk(checkpoints) as desk:
+        await desk.forget(THREAD)
+        assert await desk.read(THREAD) is None
+
+
 async def test_a_forgotten_thread_leaves_no_word_in_the_files(tmp_path: Path) -> None:
     word = "xylophone-4711"
     async with agent_stage(tmp_path, saying("yes")) as stage:
