@@ -48,6 +48,15 @@ class NoticeView(View):
     detail: str
 
 
+class Machine(View):
+    """Where an installation keeps things."""
+
+    home: str
+    config_file: str
+    log_file: str
+    python: str
+
+
 class Info(View):
     """Facts about an installation and the caller."""
 
@@ -58,6 +67,8 @@ class Info(View):
     user_id: str
     demo: bool
     temporary: bool = False
+    machine: Machine | None = None
+    """For who may administer it."""
     limits: dict[str, int]
     notices: tuple[NoticeView, ...] = ()
 

@@ -51,6 +51,11 @@ class Home:
         return self.root / "logs"
 
     @property
+    def log_file(self) -> Path:
+        """The log being written."""
+        return self.logs / "finchbot.log"
+
+    @property
     def threads_db(self) -> Path:
         """The record: threads, messages, runs, events."""
         return self.data / "threads.db"

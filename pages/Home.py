@@ -1,4 +1,4 @@
-"""The admin's entry: the menu, and the page that answers "is it well?" first."""
+"""The admin's entry: the menu around every page."""
 
 import sys
 from pathlib import Path
@@ -14,7 +14,9 @@ if str(ROOT) not in sys.path:
 # E402: these imports need the line above.
 from finchbot.ui.icons import finch_file  # noqa: E402
 from finchbot.ui.theme import LIGHT  # noqa: E402
-from pages.frame import speaker  # noqa: E402
+from pages.dress import dress, show_sidebar  # noqa: E402
+from pages.frame import MEETING  # noqa: E402
+from pages.visitor import Say, meet  # noqa: E402
 
 PAGES = (
     "overview",
@@ -23,9 +25,8 @@ PAGES = (
 )
 
 
-def menu() -> list[StreamlitPage]:
+def menu(say: Say) -> list[StreamlitPage]:
     """Return one entry per admin page; a new page is one row of `PAGES`."""
-    say = speaker()
     here = Path(__file__).resolve().parent
     return [
         st.Page(
@@ -39,5 +40,16 @@ def menu() -> list[StreamlitPage]:
 
 
 # Without icons of their own: Streamlit would ask another host for the tab's picture.
-st.set_page_config(page_title="FinchBot", page_icon=finch_file(LIGHT.accent), layout="centered")
-st.navigation(menu()).run()
+st.set_page_config(
+    page_title="FinchBot",
+    page_icon=finch_file(LIGHT.accent),
+    layout="centered",
+    initial_sidebar_state="locked",
+)
+meeting = meet()
+st.session_state[MEETING] = meeting
+dress(meeting.language, meeting.say)
+entries = menu(meeting.say)
+chosen = st.navigation(entries, position="hidden")
+show_sidebar(entries, chosen, meeting.say)
+chosen.run()

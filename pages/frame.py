@@ -1,22 +1,23 @@
-"""The one template of every admin page: who asks, in which language, what to say on failure."""
+"""The one template of every admin page: what it is for, what one must know, and what went wrong.
 
-import string
-from collections.abc import Callable, Iterator
+What a person or a model wrote is shown with `st.text`, which knows no Markdown and no HTML.
+"""
+
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from os import environ
-from pathlib import Path
+from datetime import datetime
 
 import streamlit as st
 
-from finchbot.client import ApiError, FinchClient, Info, Unreachable
-from finchbot.i18n import Catalogue
+from finchbot.client import ApiError, FinchClient, Info, SettingsView, Unreachable
+from pages.failure import LANGUAGE, show_failure
+from pages.visitor import Meeting, Say, catalogue, meet, open_client, zone
 
-Scalar = str | int | float | bool | None
-LOCALES = Path(__file__).resolve().parents[1] / "locales"
-FORWARDED = ("cookie", "authorization", "accept-language", "user-agent")
-"""What a page passes on of its visitor, so that it has the visitor's power and no other."""
-MARKDOWN_SIGNS = {ord(sign): f"\\{sign}" for sign in string.punctuation}
+MEETING = "meeting"
+"""Where the entry leaves for the page what it asked the server already."""
+TOLD = "told"
+"""Where an action leaves what is to be said when the page is drawn anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +26,13 @@ class Visit:
 
     client: FinchClient
     info: Info
-    catalogue: Catalogue
+    settings: SettingsView | None
+    """None for a visitor who may not see them."""
+    say: Say
 
-    def say(self, key: str, **params: Scalar) -> str:
-        """Return the sentence `admin.<key>` in the visitor's language."""
-        return self.catalogue.text(f"admin.{key}", self.info.language, **params)
+    def when(self, moment: datetime) -> str:
+        """Return a moment as the visitor writes it."""
+        return catalogue().format_datetime(moment, self.info.language, zone())
 
 
 @contextmanager
@@ -39,63 +42,45 @@ def page(name: str) -> Iterator[Visit | None]:
     Yields:
         The visit, or None when the server could not be asked: the failure is on the page already.
     """
-    with FinchClient(base_url(), headers=forwarded_headers()) as client:
+    meeting = st.session_state.pop(MEETING, None) or meet()
+    st.session_state[LANGUAGE] = meeting.language
+    title = meeting.say(f"{name}.title")
+    st.set_page_config(page_title=f"{title} · FinchBot")
+    st.title(title, anchor=False)
+    st.caption(meeting.say(f"{name}.purpose"))
+    _show_told()
+    if meeting.info is None:
+        if meeting.failure is not None:
+            show_failure(meeting.failure, meeting.say)
+        yield None
+        return
+    _show_banners(meeting, meeting.info)
+    with open_client() as client:
         try:
-            visit = Visit(client, client.info(), catalogue())
+            yield Visit(client, meeting.info, meeting.settings, meeting.say)
         except (ApiError, Unreachable) as error:
-            show_failure(error, speaker())
-            yield None
-            return
-        st.title(visit.say(f"{name}.title"), anchor=False)
-        st.caption(visit.say(f"{name}.purpose"))
-        try:
-            yield visit
-        except (ApiError, Unreachable) as error:
-            show_failure(error, visit.say)
+            show_failure(error, meeting.say)
 
 
-def plain(text: str) -> str:
-    """Return `text` as Markdown that shows it letter by letter, on one line."""
-    return " ".join(text.split()).translate(MARKDOWN_SIGNS)
+def tell(sentence: str) -> None:
+    """Draw the page anew and say `sentence` on it once."""
+    st.session_state[TOLD] = sentence
+    st.rerun()
 
 
-def base_url() -> str:
-    """Return where this page's own server answers, without a slash at the end."""
-    told = st.context.headers.get("x-finchbot-origin")
-    port = environ.get("FINCHBOT_SERVER__PORT") or "7860"
-    return told or f"http://127.0.0.1:{port}"
+def _show_told() -> None:
+    told = st.session_state.pop(TOLD, None)
+    if told is not None:
+        st.toast(told)
 
 
-def forwarded_headers() -> dict[str, str]:
-    """Return the visitor's credential and language, as the API wants them."""
-    headers = st.context.headers
-    return {name: value for name in FORWARDED if (value := headers.get(name))}
-
-
-@st.cache_resource
-def catalogue() -> Catalogue:
-    """Return the sentences, loaded once a process."""
-    return Catalogue.load(LOCALES)
-
-
-def speaker() -> Callable[..., str]:
-    """Return `say` by the browser's language alone, for when the server cannot be asked."""
-    words = catalogue()
-    language = words.negotiate(environ.get("FINCHBOT_LANG"), st.context.locale)
-
-    def say(key: str, **params: Scalar) -> str:
-        return words.text(f"admin.{key}", language, **params)
-
-    return say
-
-
-def show_failure(error: ApiError | Unreachable, say: Callable[..., str]) -> None:
-    """Say what happened, what it means, the one thing to do, and a reference to copy."""
-    if isinstance(error, ApiError):
-        detail, reference = error.detail, f"{error.code} · HTTP {error.status_code}"
-    else:
-        detail, reference = say("failure.unknown"), error.code
-    st.error(f"**{plain(say('failure.title'))}** {plain(detail)}")
-    st.write(say("failure.next"))
-    st.code(reference, language=None)
-    st.button(say("failure.retry"), type="primary")
+def _show_banners(meeting: Meeting, info: Info) -> None:
+    """Say what holds for every page: broken settings, a home that will not last."""
+    broken = meeting.settings and meeting.settings.safe_mode
+    if broken:
+        with st.container(key="banner-error"):
+            st.text(meeting.say("banner.safe_mode"))
+            st.text(broken.detail)
+    for number, notice in enumerate(info.notices):
+        with st.container(key=f"banner-warn-{number}"):
+            st.text(notice.detail)

@@ -46,9 +46,14 @@ class Foundation:
         wanted = (self.settings.current.language, *system_languages(self.environ))
         return self.catalogue.negotiate(*wanted)
 
-    def language_for(self, wanted: str) -> str:
-        """Return the language for a visitor; `wanted` is an ``Accept-Language`` header."""
-        return self.catalogue.negotiate(self.settings.current.language, wanted)
+    def language_for(self, *wishes: str | None) -> str:
+        """Return the language for a visitor: what they picked, the settings', the browser's.
+
+        Args:
+            wishes: What they picked, where that is known, and an ``Accept-Language`` header.
+        """
+        *picked, browser = wishes
+        return self.catalogue.negotiate(*picked, self.settings.current.language, browser)
 
 
 @contextlib.contextmanager

@@ -32,6 +32,8 @@ STREAMLIT_OPTIONS = {
     "client.showErrorDetails": "none",
     "client.showErrorLinks": False,
     "client.toolbarMode": "minimal",
+    # It would show every string that stands alone in a page, explanations of constants included.
+    "runner.magicEnabled": False,
     # A watcher would drop changed modules and so make a second core.
     "server.fileWatcherType": "none",
     "server.headless": True,
@@ -86,7 +88,7 @@ def _build(
         demo=base.settings.current.demo,
     )
     with progress.step("admin"):
-        admin = _admin()
+        admin = make_admin()
     app: FastAPI = load("finchbot.server.app").create_app(services, admin.lifespan())
     app.mount("/admin", admin)
     with progress.step("chat"):
@@ -107,11 +109,12 @@ def _door(base: Foundation, visits: Visits) -> Door:
     )
 
 
-def _admin() -> Any:
+def make_admin() -> Any:
     """Return Streamlit's app; only options set like this reach one that is mounted."""
     theme = load("finchbot.ui.theme").streamlit_options()
     load("streamlit.web.bootstrap").load_config_options({**STREAMLIT_OPTIONS, **theme})
-    app = load("streamlit").App(ROOT / "pages" / "Home.py")
+    failed = load("pages.failure").show_unexpected
+    app = load("streamlit").App(ROOT / "pages" / "Home.py", on_script_error=failed)
     # Streamlit gave uvicorn's loggers handlers of its own; every line would come twice.
     claim_loggers()
     return app

@@ -13,6 +13,8 @@ from typing import Literal
 
 SESSION = "finchbot_session"
 VISITOR = "finchbot_visitor"
+LANGUAGE = "finchbot_language"
+"""What a person picked on the chat page; unsigned, it is theirs to change."""
 
 _KEY_BYTES = 32
 

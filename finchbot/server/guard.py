@@ -19,7 +19,7 @@ from finchbot.errors import FinchError, NotAllowed, NotAuthenticated
 from finchbot.server.arrival import Arrival, TrustedProxies, arrive, inner_headers
 from finchbot.server.body_limit import limit_for, run_limited
 from finchbot.server.caller import Caller
-from finchbot.server.cookies import SESSION, VISITOR, read_cookies, set_cookie
+from finchbot.server.cookies import LANGUAGE, SESSION, VISITOR, read_cookies, set_cookie
 from finchbot.server.headers import protected
 from finchbot.server.hosts import HostRule, own_origin
 from finchbot.server.identity import Credentials, Identities, Identity
@@ -30,6 +30,9 @@ from finchbot.server.visits import Visits
 _OPEN = frozenset({"/healthz", "/login", "/login/page.css", "/login/mark.svg", "/logout"})
 """Answered without a credential."""
 _BEARER_PROTOCOL = "finchbot.bearer."
+
+ChooseLanguage = Callable[[str | None, str | None], str]
+"""Returns the language tag for what a person picked and for an ``Accept-Language`` header."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +57,11 @@ class Guard:
         app: Everything that is served.
         door: The rules.
         problems: Says no.
-        language: Chooses a language tag for an ``Accept-Language`` header.
+        language: Chooses a language tag by what the person picked and by ``Accept-Language``.
     """
 
     def __init__(
-        self, app: ASGIApp, door: Door, problems: Problems, language: Callable[[str], str]
+        self, app: ASGIApp, door: Door, problems: Problems, language: ChooseLanguage
     ) -> None:
         self._app = app
         self._door = door
@@ -110,11 +113,12 @@ class Guard:
 class _Visit:
     """One request or socket on its way in."""
 
-    def __init__(self, scope: Scope, door: Door, language: Callable[[str], str]) -> None:
+    def __init__(self, scope: Scope, door: Door, language: ChooseLanguage) -> None:
         self._door = door
         self.arrival: Arrival = arrive(scope, door.proxies)
         self.headers = Headers(scope=scope)
-        self.language = language(self.headers.get("accept-language", ""))
+        picked = read_cookies(scope["headers"]).get(LANGUAGE)
+        self.language = language(picked, self.headers.get("accept-language"))
         self.new_visitor: str | None = None
         self.protocol: str | None = None
         self._outer = scope

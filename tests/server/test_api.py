@@ -53,6 +53,25 @@ async def test_the_language_follows_the_caller(client: httpx.AsyncClient) -> Non
         assert info.json()["language"] == got
 
 
+async def test_what_a_person_picked_goes_before_the_browsers_language(
+    client: httpx.AsyncClient,
+) -> None:
+    for picked, got in (("zh-HK", "zh-HK"), ("klingon", "zh-CN"), ("<b>", "zh-CN")):
+        headers = {"Accept-Language": "zh-CN", "Cookie": f"finchbot_language={picked}"}
+        info = await client.get("/api/v1/info", headers=headers)
+        assert info.json()["language"] == got
+
+
+async def test_where_things_are_is_told_to_the_owner_alone(
+    client: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    machine = (await client.get("/api/v1/info")).json()["machine"]
+    assert machine["log_file"].startswith(machine["home"])
+    environ = {"FINCHBOT_DEMO": "1"}
+    async with served(tmp_path / "demo", environ) as demo, demo.client() as stranger:
+        assert (await stranger.get("/api/v1/info")).json()["machine"] is None
+
+
 async def test_a_thread_is_made_listed_changed_and_deleted(client: httpx.AsyncClient) -> None:
     made = await client.post("/api/v1/threads", json={"title": "Birds"})
     assert made.status_code == 201

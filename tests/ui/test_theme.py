@@ -53,3 +53,7 @@ def test_the_admin_wears_the_same_colours() -> None:
         assert options[f"theme.{mode}.primaryColor"] == palette.accent
         assert options[f"theme.{mode}.backgroundColor"] == palette.page
         assert options[f"theme.{mode}.textColor"] == palette.text
+        assert options[f"theme.{mode}.greenTextColor"] == palette.ok
+        assert options[f"theme.{mode}.yellowTextColor"] == palette.warn
+        assert options[f"theme.{mode}.redTextColor"] == palette.error
+        assert options[f"theme.{mode}.grayTextColor"] == palette.quiet

@@ -1,11 +1,13 @@
 """Health and facts about this installation."""
 
+import platform
 from typing import Any, Literal
 
 from fastapi import APIRouter
 from pydantic import BaseModel
 
 from finchbot import __version__
+from finchbot.home import Home
 from finchbot.server.body_limit import JSON_BYTES, UPLOAD_BYTES
 from finchbot.server.rest.request import Nothing, Who
 from finchbot.server.services import Services
@@ -16,6 +18,15 @@ class Limits(BaseModel):
 
     json_bytes: int = JSON_BYTES
     upload_bytes: int = UPLOAD_BYTES
+
+
+class Machine(BaseModel):
+    """Where this installation keeps things."""
+
+    home: str
+    config_file: str
+    log_file: str
+    python: str
 
 
 class NoticeView(BaseModel):
@@ -38,6 +49,8 @@ class Info(BaseModel):
     demo: bool
     temporary: bool
     """Whether what is kept vanishes with the machine or the visit."""
+    machine: Machine | None
+    """For who may administer it."""
     limits: Limits = Limits()
     notices: tuple[NoticeView, ...] = ()
 
@@ -71,6 +84,7 @@ def router(services: Services) -> APIRouter:
             user_id=caller.user_id,
             demo=services.demo,
             temporary=services.bot.home.temporary,
+            machine=_machine(services.bot.home) if caller.may_administer else None,
             notices=_notices(services, caller.language),
         )
 
@@ -91,4 +105,13 @@ def _notices(services: Services, language: str) -> tuple[NoticeView, ...]:
             params=dict(notice.params),
         )
         for notice in services.bot.notices
+    )
+
+
+def _machine(home: Home) -> Machine:
+    return Machine(
+        home=str(home.root),
+        config_file=str(home.config_file),
+        log_file=str(home.log_file),
+        python=platform.python_version(),
     )
