@@ -1,11 +1,20 @@
 """Messages and their parts, and what surfaces send and receive (shapes of the wire)."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, PlainSerializer
 
 from finchbot.ids import CallId, MessageId, RunId, ThreadId, UploadId, UserId
+
+INVALID_ARGUMENTS = "__invalid_arguments__"
+"""The one key of the arguments of a call whose own were no usable object; its value is their
+text. The history stays valid that way, and the tool answers with an error."""
+
+DEEPEST = 64
+"""Levels of a JSON value that is kept; readers of JSON give up at a few hundred."""
+WIDEST = 2**63
+"""Whole numbers beyond it are nothing that a database or another language reads back."""
 
 
 def rfc3339(moment: datetime) -> str:
@@ -23,6 +32,19 @@ class Wire(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", validate_by_name=True, serialize_by_alias=True
     )
+
+
+def is_plain(value: Any, levels: int = DEEPEST) -> bool:
+    """Tell whether every layer can keep a JSON value: not too deep, no number too wide."""
+    match value:
+        case dict():
+            return levels > 0 and all(is_plain(item, levels - 1) for item in value.values())
+        case list():
+            return levels > 0 and all(is_plain(item, levels - 1) for item in value)
+        case int():
+            return -WIDEST <= value < WIDEST
+        case _:
+            return True
 
 
 class TextPart(Wire):

@@ -9,6 +9,7 @@ from finchbot.agent.characters import sound, sound_value
 from finchbot.agent.content import REASONING, block_text, said
 from finchbot.agent.thinking import split
 from finchbot.ids import MessageId, NewId
+from finchbot.messages import is_plain
 
 RAW_CALLS = frozenset({"tool_calls", "function_call"})
 """Copies of the calls that some clients leave in ``additional_kwargs``."""
@@ -21,6 +22,8 @@ def settle(
 ) -> AIMessage:
     """Return the answer with our id, its thoughts apart, and calls no provider refuses.
 
+    What the working state could not hold of a provider's own data is left out.
+
     Args:
         answer: As the model gave it.
         history: What it answers; ids of calls in it are taken.
@@ -30,7 +33,7 @@ def settle(
     extra = {
         key: sound_value(value)
         for key, value in answer.additional_kwargs.items()
-        if key not in RAW_CALLS
+        if key not in RAW_CALLS and is_plain(value)
     }
     content = answer.content
     if isinstance(content, str):
@@ -40,7 +43,9 @@ def settle(
             extra[REASONING] = said(answer).reasoning + parts.reasoning
     else:
         content = [
-            sound_value(block) for block in content if not is_blank(block) and not _is_call(block)
+            sound_value(block)
+            for block in content
+            if is_plain(block) and not is_blank(block) and not _is_call(block)
         ]
     taken = CallIds(call_ids(history), new_id)
     return AIMessage(
@@ -48,8 +53,8 @@ def settle(
         id=message_id,
         tool_calls=[valid_call(call, taken.give(call.get("id"))) for call in asked_for(answer)],
         additional_kwargs=extra,
-        response_metadata=answer.response_metadata,
-        usage_metadata=answer.usage_metadata,
+        response_metadata=answer.response_metadata if is_plain(answer.response_metadata) else {},
+        usage_metadata=answer.usage_metadata if is_plain(answer.usage_metadata) else None,
     )
 
 

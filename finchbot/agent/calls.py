@@ -8,13 +8,15 @@ from langchain_core.messages import AIMessage, ToolCall
 
 from finchbot.agent.characters import sound, sound_value
 from finchbot.ids import NewId
-from finchbot.tools.registry import INVALID_ARGUMENTS
+from finchbot.messages import INVALID_ARGUMENTS, is_plain
 
 NO_NAME = "unnamed_tool"
 NO_OUTPUT = "(no output)"
 """Stands for an empty result: some providers refuse one."""
 NAME_LENGTH = 64
 FOREIGN = re.compile(r"[^a-zA-Z0-9_-]")
+BEYOND = "(nested too deeply, or with a number too large)"
+"""Stands for arguments that cannot even be shown."""
 
 
 def asked_for(message: AIMessage) -> list[Mapping[str, Any]]:
@@ -39,7 +41,9 @@ def valid_name(name: object) -> str:
 
 
 def valid_arguments(arguments: object) -> dict[str, Any]:
-    """Return the arguments when they are an object, else an object that holds them raw."""
+    """Return the arguments when they are a plain object, else an object that holds them raw."""
+    if not is_plain(arguments):
+        return {INVALID_ARGUMENTS: BEYOND}
     if isinstance(arguments, dict):
         return {str(key): sound_value(value) for key, value in arguments.items()}
     raw = arguments if isinstance(arguments, str) else repr(arguments)

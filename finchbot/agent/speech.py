@@ -19,13 +19,15 @@ class Speech:
         self.message_id = message_id
         self._splitter = ThoughtSplitter()
         self._joiner = CharacterJoiner()
+        self._thought_joiner = CharacterJoiner()
         self._text: list[str] = []
         self._reasoning: list[str] = []
 
     def hear(self, chunk: Said) -> list[RunEvent]:
         """Return the events of a chunk; what may yet be a tag or half a character waits."""
-        thought = [Piece("reasoning", sound(chunk.reasoning))] if chunk.reasoning else []
-        return self._told([*thought, *self._splitter.feed(self._joiner.feed(chunk.text))])
+        thought = self._thought_joiner.feed(chunk.reasoning)
+        words = self._splitter.feed(self._joiner.feed(chunk.text))
+        return self._told([*_thoughts(thought), *words])
 
     def complete(self, whole: Said) -> list[RunEvent]:
         """Return the last deltas and the completion.
@@ -35,7 +37,7 @@ class Speech:
                 other words were put in the place of an empty answer.
         """
         late = [*self._splitter.feed(self._joiner.finish()), *self._splitter.finish()]
-        events = self._told(late)
+        events = self._told([*_thoughts(self._thought_joiner.finish()), *late])
         if whole.reasoning and not self._reasoning:
             events += self._told([Piece("reasoning", sound(whole.reasoning))])
         if whole.text and not self._text:
@@ -76,3 +78,7 @@ class Speech:
         return kind(
             thread_id=self.thread_id, run_id=self.run_id, message_id=self.message_id, text=text
         )
+
+
+def _thoughts(text: str) -> list[Piece]:
+    return [Piece("reasoning", text)] if text else []

@@ -4,6 +4,7 @@ What a provider writes about an error may quote the request or the key, so none 
 goes on; the kind of error, the status and the provider's name do.
 """
 
+import math
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -20,6 +21,7 @@ from finchbot.errors import (
     Unavailable,
 )
 from finchbot.ids import Clock
+from finchbot.messages import is_plain
 from finchbot.providers.openai_stream import BadStream, StreamRefused
 
 Foreign = openai.OpenAIError | httpx2.HTTPError | httpx2.StreamError | BadStream | StreamRefused
@@ -75,9 +77,10 @@ def retry_after_s(headers: Mapping[str, str], clock: Clock) -> float | None:
     """
     for name, per_second in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         try:
-            return max(0.0, float(headers.get(name, "")) / per_second)
+            wait_s = float(headers.get(name, "")) / per_second
         except ValueError:
             continue
+        return max(0.0, wait_s) if math.isfinite(wait_s) else None
     try:
         until: datetime = parsedate_to_datetime(headers.get("retry-after", ""))
     except ValueError:
@@ -98,11 +101,16 @@ class _Told:
         if isinstance(body, dict) and isinstance(body.get("error"), dict):
             body = body["error"]
         if not isinstance(body, dict):
-            return cls(frozenset(), f"{message} {body or ''}", 0)
-        codes = frozenset(str(body.get(name)).lower() for name in ("code", "type"))
-        code = str(body.get("code"))
-        status = int(code) if code.isdecimal() else 0
-        return cls(codes, f"{message} {body.get('message', '')} {' '.join(codes)}", status)
+            return cls(frozenset(), f"{message} {_plain(body)}", 0)
+        codes = frozenset(_plain(body.get(name)).lower() for name in ("code", "type"))
+        code = _plain(body.get("code"))
+        status = int(code) if re.fullmatch("[1-5][0-9]{2}", code) else 0
+        words = _plain(body.get("message"))
+        return cls(codes, f"{message} {words} {' '.join(codes)}", status)
+
+
+def _plain(value: object) -> str:
+    return str(value) if isinstance(value, str | int) and is_plain(value) else ""
 
 
 def _refused(

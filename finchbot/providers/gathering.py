@@ -25,7 +25,7 @@ class Gathered:
         self._held = bytearray()
         self._came = asyncio.Event()
         self._room = asyncio.Event()
-        self._reading: asyncio.Task[None] | None = None
+        self._reading: asyncio.Task[None]
 
     async def __aenter__(self) -> Self:
         self._reading = asyncio.create_task(self._read(), name="read-answer")
@@ -38,16 +38,17 @@ class Gathered:
         trace: TracebackType | None,
     ) -> None:
         """Stop reading; returns when the body has been let go."""
-        assert self._reading is not None
         self._reading.cancel()
         await asyncio.wait([self._reading])
+        if not self._reading.cancelled():
+            # Whoever leaves early does not want to know why the body broke off.
+            self._reading.exception()
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> bytes:
         """Return what has come since the last time; wait when that is nothing."""
-        assert self._reading is not None
         while not self._held:
             if self._reading.done():
                 self._reading.result()

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-INVALID_ARGUMENTS = "__invalid_arguments__"
-"""The one key of the arguments of a call whose own were no JSON object; its value is their
-text. The history stays valid that way, and the tool answers with an error."""
+from finchbot.messages import INVALID_ARGUMENTS, is_plain
 
 NAMELESS = "unnamed"
+
+_BEYOND = "(nested too deeply, or with a number too large)"
 
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 
@@ -55,8 +55,9 @@ class CallBuilder:
             if isinstance(arguments, str):
                 slot.raw.append(arguments)
             elif arguments is not None:
-                slot.raw.append(json.dumps(arguments))
-            slot.extra = delta.get("extra_content") or slot.extra
+                slot.raw.append(json.dumps(arguments) if is_plain(arguments) else _BEYOND)
+            extra = delta.get("extra_content")
+            slot.extra = extra if extra and is_plain(extra) else slot.extra
 
     def build(self, taken: Iterable[str], new_id: Callable[[], str]) -> list[ToolCall]:
         """Return the calls in order, each with an id of its own.
@@ -124,14 +125,14 @@ def parse_arguments(raw: str) -> dict[str, Any]:
     """Return the arguments as an object, whatever the model wrote.
 
     Nothing at all is no arguments; an object written as a JSON string is unwrapped; anything
-    else stands under `INVALID_ARGUMENTS`.
+    else, and what is too deep or too wide to keep, stands under `INVALID_ARGUMENTS`.
     """
     if not raw.strip():
         return {}
     parsed = _parse(raw)
     if isinstance(parsed, str):
         parsed = _parse(parsed)
-    return parsed if isinstance(parsed, dict) else {INVALID_ARGUMENTS: raw}
+    return parsed if isinstance(parsed, dict) and is_plain(parsed) else {INVALID_ARGUMENTS: raw}
 
 
 def safe_name(name: str) -> str:

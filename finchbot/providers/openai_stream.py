@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from finchbot.messages import WIDEST
 from finchbot.providers.openai_calls import CallBuilder, ToolCall, mapping, objects, word
 
 Json = Mapping[str, Any]
 
 
 MAX_WHOLE_BYTES = 4_000_000
-"""How much of an answer that is not streamed, against what was asked for, is taken in."""
+"""How long one event may be, or an answer that is not streamed, against what was asked for."""
 
 
 class BadStream(ValueError):
@@ -28,7 +29,7 @@ class StreamRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What one or more events said."""
+    """What one or more events said, at its ends perhaps half a character."""
 
     text: str = ""
     reasoning: str = ""
@@ -61,10 +62,12 @@ class EventLines:
         """Return the events that `block` completes.
 
         Raises:
-            BadStream: Data that is no JSON object.
+            BadStream: Data that is no JSON object, or a line without an end.
             StreamRefused: The data of an error.
         """
         *lines, self._rest = (self._rest + block).split(b"\n")
+        if len(self._rest) > MAX_WHOLE_BYTES:
+            raise BadStream("a line is too long")
         return [event for line in lines for event in self._read(line)]
 
     def finish(self) -> list[Json]:
@@ -110,7 +113,7 @@ class Answer:
                 _collect(said, text, reasoning)
                 self.calls.feed(objects(said.get("tool_calls")))
                 self.finish_reason = word(choice.get("finish_reason")) or self.finish_reason
-        return Piece(_encodable("".join(text)), _encodable("".join(reasoning)))
+        return Piece("".join(text), "".join(reasoning))
 
     def tool_calls(self, taken: Iterable[str], new_id: Callable[[], str]) -> list[ToolCall]:
         """Return the whole calls; see `CallBuilder.build`."""
@@ -169,23 +172,16 @@ def _collect_block(block: Any, text: list[str], reasoning: list[str]) -> None:
 
 
 def _count(value: object) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
+    return value if isinstance(value, int) and 0 < value < WIDEST else 0
 
 
 def _object(data: bytes) -> Json:
     try:
         event = json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadStream("an event is no JSON") from error
     if not isinstance(event, dict):
         raise BadStream("an event is no JSON object")
     if event.get("error"):
         raise StreamRefused(event["error"])
     return event
-
-
-def _encodable(text: str) -> str:
-    """Replace lone surrogates, which no later layer could store or send."""
-    if text.isascii():
-        return text
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -17,11 +17,9 @@ from finchbot.errors import (
     ToolTimeout,
 )
 from finchbot.lazy import Lazy
+from finchbot.messages import INVALID_ARGUMENTS
 from finchbot.tools.base import Arguments, FinchTool, ToolContext, ToolOutcome
 from finchbot.tools.deps import ToolDeps
-
-INVALID_ARGUMENTS = "__invalid_arguments__"
-"""The key under which a model's arguments arrive that were no JSON object; its value is raw."""
 
 # A tool's type of arguments is its own affair: the registry parses them by the tool's schema.
 AnyTool = FinchTool[Any]

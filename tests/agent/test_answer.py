@@ -7,7 +7,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCa
 from finchbot.agent.answer import settle
 from finchbot.agent.repair import repair
 from finchbot.ids import MessageId
-from finchbot.tools.registry import INVALID_ARGUMENTS
+from finchbot.messages import INVALID_ARGUMENTS
 from tests.agent.histories import answers
 from tests.support.clock import CountedIds
 
@@ -39,6 +39,35 @@ def test_unreadable_arguments_become_an_object_that_holds_them(raw: str) -> None
     invalid = {"name": "exec", "args": raw, "id": "c1", "error": None}
     [call] = settled(AIMessage("", invalid_tool_calls=[invalid])).tool_calls
     assert call["args"] == {INVALID_ARGUMENTS: raw}
+
+
+@pytest.mark.parametrize("value", [10**30, -(2**63) - 1, [[[{"a": [10**19]}]]]])
+def test_a_number_too_wide_to_keep_makes_arguments_invalid(value: object) -> None:
+    call = ToolCall(name="exec", args={"n": value}, id="c1", type="tool_call")
+    [kept] = settled(AIMessage("", tool_calls=[call])).tool_calls
+    assert list(kept["args"]) == [INVALID_ARGUMENTS]
+
+
+def test_arguments_nested_too_deeply_to_keep_are_invalid() -> None:
+    deep: dict[str, object] = {}
+    for _ in range(400):
+        deep = {"a": deep}
+    call = ToolCall(name="exec", args=deep, id="c1", type="tool_call")
+    [kept] = settled(AIMessage("", tool_calls=[call])).tool_calls
+    assert list(kept["args"]) == [INVALID_ARGUMENTS]
+
+
+def test_what_a_provider_adds_is_kept_as_far_as_it_can_be_written() -> None:
+    raw = AIMessage(
+        [{"type": "text", "text": "Hello"}, {"type": "odd", "n": 10**30}],
+        additional_kwargs={"signature": "s", "wide": 10**30},
+        response_metadata={"wide": 10**30},
+        usage_metadata={"input_tokens": 10**30, "output_tokens": 1, "total_tokens": 10**30},
+    )
+    kept = settled(raw)
+    assert kept.content == [{"type": "text", "text": "Hello"}]
+    assert kept.additional_kwargs == {"signature": "s"}
+    assert (kept.response_metadata, kept.usage_metadata) == ({}, None)
 
 
 def test_a_call_without_a_name_gets_one_that_providers_take() -> None:

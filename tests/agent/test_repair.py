@@ -10,9 +10,9 @@ from langchain_core.messages import (
 )
 
 from finchbot.agent.repair import NO_RESULT, alternating, repair
+from finchbot.messages import INVALID_ARGUMENTS
 from finchbot.providers.openai_history import to_wire
 from finchbot.providers.questions import newest
-from finchbot.tools.registry import INVALID_ARGUMENTS
 from tests.agent.histories import histories, valid_histories
 from tests.support.strict_history import check_history
 

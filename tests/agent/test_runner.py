@@ -23,8 +23,8 @@ from finchbot.events import (
     ToolCallStarted,
 )
 from finchbot.ids import ThreadId
+from finchbot.messages import INVALID_ARGUMENTS
 from finchbot.tools.base import ToolContext, ToolOutcome
-from finchbot.tools.registry import INVALID_ARGUMENTS
 from tests.support.agent_stage import agent_stage
 from tests.support.scripted_chat_model import (
     Chunk,

@@ -152,6 +152,21 @@ def test_blocks_are_read_as_text_and_thoughts_never_as_a_list() -> None:
     assert said(events) == ("Hello", "one two three")
 
 
+def test_a_character_split_over_two_chunks_becomes_one_in_words_and_in_thoughts() -> None:
+    events = translated(
+        [
+            ("custom", StepBegan(MINE)),
+            chunk("", additional_kwargs={"reasoning_content": "a\ud83d"}),
+            chunk("", additional_kwargs={"reasoning_content": "\ude00b\ud83d"}),
+            chunk("c\ud83d"),
+            chunk("\ude00d"),
+            completed(AIMessage("c😀d", id=MINE)),
+        ]
+    )
+    assert said(events) == ("c😀d", "a😀b\ufffd")
+    lawful(events)
+
+
 def test_a_lone_closing_tag_retracts_and_tells_the_thought_again() -> None:
     events = translated(
         [

@@ -133,6 +133,20 @@ async def test_wrong_arguments_and_unknown_tools_are_answered(tmp_path: Path) ->
         assert not repaired(await house.ask("again", events[0].thread_id))
 
 
+async def test_arguments_that_nobody_can_keep_are_answered_and_the_thread_goes_on(
+    tmp_path: Path,
+) -> None:
+    deep = '{"path": ' * 300 + "1" + "}" * 300
+    odd = calling(("c1", "read_file", '{"path": ' + "9" * 400 + "}"), ("c2", "read_file", deep))
+    async with open_house(tmp_path, ScriptedChatModel(odd, saying("sorry"))) as house:
+        events = await house.ask("go")
+        assert events[-1].type == "run.finished"
+        assert house.seen[2:] == [("tool", "tool.input_not_object")] * 2
+        again = await house.ask("again", events[0].thread_id)
+        assert again[-1].type == "run.finished"
+        assert not repaired(again)
+
+
 async def test_what_the_record_cannot_hold_stays_on_the_desk_from_turn_to_turn(
     tmp_path: Path,
 ) -> None:

@@ -46,7 +46,7 @@ HI = [HumanMessage("hi")]
 
 def reported(**error: Any) -> Reply:
     """Return a stream that reports an error in place of a chunk."""
-    return answer(Chunk({"error": {"message": "secret words", **error}}))
+    return answer(Chunk({"error": {"message": "secret words"} | error}))
 
 
 def refused(status: int, message: str = "secret words", code: str | None = None) -> Reply:
@@ -73,6 +73,9 @@ def refused(status: int, message: str = "secret words", code: str | None = None)
         ),
         (answer(Chunk({"error": {"message": "x"}})), Unavailable, {"reason": "broken_off"}),
         (answer(Chunk({"error": {"message": "x", "code": 429}})), RateLimited, {}),
+        (reported(code="9" * 5000), Unavailable, {"reason": "broken_off"}),
+        (reported(message=["x"], code={"a": 1}), Unavailable, {"reason": "broken_off"}),
+        (refused(503, code="9" * 5000), Unavailable, {"reason": "http_503"}),
     ],
 )
 async def test_failures_have_a_kind_and_name_the_provider(
@@ -191,6 +194,8 @@ def test_the_wait_is_read_as_seconds_milliseconds_or_a_date(clock: FakeClock) ->
         ({"retry-after": later}, 90.0),
         ({"retry-after": past}, 0.0),
         ({"retry-after": "soon"}, None),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": "nan"}, None),
         ({}, None),
     ]
     assert [retry_after_s(headers, clock) for headers, _ in cases] == [s for _, s in cases]

@@ -8,19 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from finchbot.providers.openai_calls import (
-    INVALID_ARGUMENTS,
-    CallBuilder,
-    ToolCall,
-    parse_arguments,
-    safe_name,
-)
-from finchbot.tools import registry
+from finchbot.messages import INVALID_ARGUMENTS
+from finchbot.providers.openai_calls import CallBuilder, ToolCall, parse_arguments, safe_name
 from tests.support.strict_history import TOOL_NAME
 
 Delta = dict[str, Any]
 KEYS = st.text(max_size=8)
-OBJECTS = st.dictionaries(KEYS, st.text(max_size=20) | st.integers() | st.none(), max_size=4)
+INT64 = st.integers(-(2**63), 2**63 - 1)
+OBJECTS = st.dictionaries(KEYS, st.text(max_size=20) | INT64 | st.none(), max_size=4)
 
 
 def built(*deltas: Delta, taken: tuple[str, ...] = ()) -> list[ToolCall]:
@@ -101,9 +96,20 @@ def test_ids_used_before_or_twice_are_replaced() -> None:
 
 
 @pytest.mark.parametrize(
-    "raw", ['{"command": "cd /x', "[1]", "1", "null", "{'a': 1}", '{"a": NaN}']
+    "raw",
+    [
+        '{"command": "cd /x',
+        "[1]",
+        "1",
+        "null",
+        "{'a': 1}",
+        '{"a": NaN}',
+        '{"a": 9223372036854775808}',
+        '{"a": ' * 65 + "1" + "}" * 65,
+        '{"a": ' + "[" * 900 + "]" * 900 + "}",
+    ],
 )
-def test_what_is_no_object_is_kept_as_text(raw: str) -> None:
+def test_what_is_no_object_that_can_be_kept_stays_text(raw: str) -> None:
     assert parse_arguments(raw) == {INVALID_ARGUMENTS: raw}
 
 
@@ -113,8 +119,17 @@ def test_arguments_are_an_object_that_can_be_written_again(raw: str) -> None:
     assert isinstance(parse_arguments(raw), dict)
 
 
-def test_the_tools_know_the_mark_of_arguments_that_were_no_object() -> None:
-    assert registry.INVALID_ARGUMENTS == INVALID_ARGUMENTS
+def test_arguments_as_deep_and_numbers_as_wide_as_can_be_kept_are_taken() -> None:
+    raw = '{"a": ' * 63 + '{"a": 9223372036854775807}' + "}" * 63
+    assert parse_arguments(raw) == json.loads(raw)
+
+
+def test_what_cannot_be_kept_of_an_object_or_an_extra_is_left_out() -> None:
+    wide = {"a": 10**30}
+    odd = {"index": 0, "function": {"name": "f", "arguments": wide}, "extra_content": wide}
+    [call] = built(odd)
+    assert list(call.arguments) == [INVALID_ARGUMENTS]
+    assert call.extra is None
 
 
 def test_no_arguments_are_an_empty_object_and_a_wrapped_object_is_unwrapped() -> None:

@@ -7,7 +7,7 @@ import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 
-from finchbot.providers.openai_calls import INVALID_ARGUMENTS
+from finchbot.messages import INVALID_ARGUMENTS
 from tests.providers.conftest import Ask
 from tests.support.model_server import Manners, ModelServer
 from tests.support.replies import (

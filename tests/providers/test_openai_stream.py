@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from finchbot.providers.openai_stream import (
+    MAX_WHOLE_BYTES,
     Answer,
     BadStream,
     EventLines,
@@ -79,9 +80,17 @@ def test_an_answer_that_was_not_streamed_is_read_whole() -> None:
 
 
 def test_data_that_is_no_json_is_a_bad_stream() -> None:
-    for data in (b"data: {oops\n", b"data: [1]\n"):
+    for data in (b"data: {oops\n", b"data: [1]\n", b"data: " + b"[" * 100_000 + b"\n"):
         with pytest.raises(BadStream):
             EventLines().feed(data)
+
+
+def test_a_line_without_an_end_is_a_bad_stream_and_is_not_gathered_for_ever() -> None:
+    lines = EventLines()
+    half = b"x" * (MAX_WHOLE_BYTES // 2)
+    assert lines.feed(half) == lines.feed(half) == []
+    with pytest.raises(BadStream):
+        lines.feed(b"x")
 
 
 def test_an_error_inside_the_stream_is_raised() -> None:
@@ -106,7 +115,6 @@ def test_an_error_inside_the_stream_is_raised() -> None:
         ({"content": None, "reasoning_content": "hm"}, Piece("", "hm")),
         ({"reasoning": "hm", "content": ""}, Piece("", "hm")),
         ({"content": None, "refusal": "I cannot"}, Piece("I cannot")),
-        ({"content": "a\ud800b"}, Piece("a?b")),
     ],
 )
 def test_words_are_found_in_every_shape_of_a_delta(delta: dict[str, Any], expected: Piece) -> None:
@@ -154,6 +162,10 @@ def test_the_last_finish_reason_and_model_are_kept() -> None:
 def test_cached_tokens_are_found_in_every_spelling(usage: dict[str, Any], cached: int) -> None:
     counts = read_usage({"prompt_tokens": 9, "completion_tokens": 4, **usage})
     assert counts == TokenCounts(9, 4, cached)
+
+
+def test_a_count_that_no_answer_can_have_is_none() -> None:
+    assert read_usage({"prompt_tokens": 10**30, "completion_tokens": -4}) == TokenCounts()
 
 
 def test_usage_is_found_where_groq_puts_it() -> None:
