@@ -9,7 +9,6 @@ EXAMPLE_ENV = {
     "other": 'export OPENAI_API_KEY="sk-…"\npython app.py',
 }
 EXAMPLE_FILE = """{
-  "default_model": "openai/gpt-4o-mini",
   "providers": {"openai": {"api_key": "sk-…"}}
 }"""
 EXAMPLE_LOCAL = "python app.py --model ollama/qwen2.5"
