@@ -1,7 +1,6 @@
 """The settings: what can be set, where each value came from, how a change is saved."""
 
 from finchbot.settings.channels import ChannelSettings, ChannelsSettings
-from finchbot.settings.environment import PROVIDER_ENV
 from finchbot.settings.model import (
     AgentDefaults,
     ExecSettings,
@@ -13,6 +12,7 @@ from finchbot.settings.model import (
     ToolsSettings,
     WebSettings,
 )
+from finchbot.settings.providers import PROVIDER_ENV
 from finchbot.settings.snapshot import SafeMode
 from finchbot.settings.store import FieldValue, SettingsStore
 

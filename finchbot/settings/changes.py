@@ -18,7 +18,7 @@ from finchbot.settings.fields import (
     value_at,
 )
 from finchbot.settings.layers import Merged, value_in
-from finchbot.settings.masks import is_masked, mask
+from finchbot.settings.masks import is_masked, looks_secret
 from finchbot.settings.values import FieldPath
 
 
@@ -81,12 +81,14 @@ def _apply(data: dict[str, Any], place: FieldPath, value: JsonValue, merged: Mer
     if where == ("demo",):
         raise ConfigError("config.environment_only", field="demo")
     field = find_field(where)
-    if field is not None and field.secret:
+    if field is not None and field.secret and not isinstance(value, dict | list):
         if _keeps(field, value, merged):
             return
         value = None if value == "" else value
-    elif isinstance(value, dict):
-        value = _unmasked_map(value, value_in(data, place), where, merged)
+    elif isinstance(value, dict | list):
+        known = field or Field(where)
+        now = shown(known, value_at(merged.settings, where))
+        value = _unmasked(value, now, value_in(data, place), where, secret=known.secret)
     elif is_masked(value) and _is_header(where):
         raise ConfigError("config.mask_stale", field=dotted(place))
     if value is None:
@@ -111,21 +113,51 @@ def _keeps(field: Field, value: JsonValue, merged: Merged) -> bool:
     return True
 
 
-def _unmasked_map(
-    sent: Mapping[str, JsonValue], kept: Any, where: FieldPath, merged: Merged
-) -> dict[str, JsonValue]:
-    """Return the map with each mask replaced by what the file has under that name."""
-    shown_now = value_at(merged.settings, where)
-    kept = kept if isinstance(kept, dict) else {}
-    result: dict[str, JsonValue] = {}
-    for name, value in sent.items():
-        if not is_masked(value):
-            result[name] = value
-        elif value != mask(str(shown_now.get(name, ""))):
-            raise ConfigError("config.mask_stale", field=dotted((*where, name)))
-        elif name in kept:
-            result[name] = kept[name]
-    return result
+def _unmasked(sent: Any, now: Any, kept: Any, where: FieldPath, *, secret: bool) -> Any:
+    """Return what was sent with each mask replaced by what the file has in its place.
+
+    What the file has not, as it comes from the environment, is left out.
+
+    Args:
+        sent: A map or list with masks in it.
+        now: The same as it was shown.
+        kept: The same as the file has it.
+        where: Its name, for the error.
+        secret: It stands below a secret-looking name; elsewhere nothing is a mask.
+
+    Raises:
+        ConfigError: ``config.mask_stale`` when a mask is not the one that was shown.
+    """
+    if isinstance(sent, dict):
+        inside = {
+            name: _unmasked(
+                below,
+                _at(now, name),
+                _at(kept, name),
+                (*where, name),
+                secret=secret or looks_secret(name),
+            )
+            for name, below in sent.items()
+        }
+        return {name: value for name, value in inside.items() if value is not None}
+    if isinstance(sent, list):
+        return [
+            _unmasked(below, _at(now, at), _at(kept, at), (*where, str(at)), secret=secret)
+            for at, below in enumerate(sent)
+        ]
+    if not secret or not is_masked(sent):
+        return sent
+    if sent != now:
+        raise ConfigError("config.mask_stale", field=dotted(where))
+    return kept
+
+
+def _at(value: Any, key: str | int) -> Any:
+    """Return what a map has under a name, or a list at a place; None when there is nothing."""
+    if isinstance(value, dict):
+        return value.get(key)
+    at_place = isinstance(value, list) and isinstance(key, int) and key < len(value)
+    return value[key] if at_place else None
 
 
 def _put(data: dict[str, Any], place: FieldPath, value: JsonValue) -> None:

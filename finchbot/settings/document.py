@@ -16,6 +16,8 @@ from finchbot.errors import ConfigError
 
 LIMIT_BYTES = 2_000_000
 """A larger file is no configuration; reading it would only make the start slow."""
+LIMIT_LEVELS = 50
+"""Neither is one nested deeper."""
 
 Stamp = tuple[int, int, int] | None
 """Time, size and inode of a file; None when there is none. Equal stamps mean equal bytes."""
@@ -127,7 +129,16 @@ def _parse(raw: bytes) -> tuple[dict[str, Any] | Fault, str]:
     if not isinstance(data, dict):
         line, column = place_of(text, ())
         return Fault("the file should hold one object in braces", line, column), text
+    if _is_deeper(data, LIMIT_LEVELS):
+        return Fault(f"the file is nested deeper than {LIMIT_LEVELS} levels"), text
     return data, text
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    if not isinstance(value, dict | list):
+        return False
+    inside = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_is_deeper(below, levels - 1) for below in inside)
 
 
 def _no_number(name: str) -> float:

@@ -9,23 +9,8 @@ from pydantic import BaseModel
 
 from finchbot.settings.channels import ChannelsSettings
 from finchbot.settings.model import ProviderSettings, Settings
+from finchbot.settings.providers import PROVIDER_ENV
 from finchbot.settings.values import FieldPath, section_of
-
-PROVIDER_ENV: Mapping[str, tuple[str, ...]] = {
-    "openai": ("OPENAI_API_KEY",),
-    "anthropic": ("ANTHROPIC_API_KEY",),
-    "deepseek": ("DEEPSEEK_API_KEY", "DS_API_KEY"),
-    "moonshot": ("MOONSHOT_API_KEY",),
-    "dashscope": ("DASHSCOPE_API_KEY", "ALIBABA_API_KEY"),
-    "groq": ("GROQ_API_KEY",),
-    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-    "openrouter": ("OPENROUTER_API_KEY",),
-    "huggingface": ("HF_TOKEN", "HUGGINGFACE_API_KEY"),
-    "ollama": (),
-    "llamacpp": (),
-    "builtin": (),
-}
-"""Each provider's key variables, the strongest first; the order is that of the catalogue."""
 
 _PREFIX = "FINCHBOT_"
 _NOT_SETTINGS = frozenset({"HOME", "LANG"})

@@ -8,9 +8,9 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 from finchbot.settings.channels import ChannelSettings, ChannelsSettings
-from finchbot.settings.environment import PROVIDER_ENV
-from finchbot.settings.masks import looks_secret, mask, masked_map
+from finchbot.settings.masks import looks_secret, mask, masked, secrets_in
 from finchbot.settings.model import ProviderSettings, Settings, is_group
+from finchbot.settings.providers import PROVIDER_ENV, usual_name
 from finchbot.settings.values import FieldPath, section_of
 
 
@@ -62,13 +62,15 @@ def _find_in_channel(path: FieldPath) -> Field | None:
 
 
 def value_at(settings: Settings, path: FieldPath) -> Any:
-    """Return the value of a setting; secrets stay wrapped."""
+    """Return the value of a setting, None where nobody set it; secrets stay wrapped."""
     value: Any = settings
     for name in path:
         if isinstance(value, Mapping):
             value = value.get(name, ProviderSettings())
         elif isinstance(value, ChannelsSettings):
-            value = value.named()[name]
+            value = value.named().get(name, ChannelSettings())
+        elif isinstance(value, ChannelSettings):
+            value = getattr(value, name, None)
         else:
             value = getattr(value, name)
     return value
@@ -76,29 +78,28 @@ def value_at(settings: Settings, path: FieldPath) -> Any:
 
 def shown(field: Field, value: Any) -> Any:
     """Return the value as JSON with every secret masked."""
-    if field.secret:
+    if field.secret and not isinstance(value, dict | list):
         text = secret_text(value)
         return mask(text, password="password" in field.path[-1]) if text else None
-    if isinstance(value, Mapping):
-        return masked_map({str(name): str(text) for name, text in value.items()})
-    return list(value) if isinstance(value, tuple) else value
+    return masked(value, secret=field.secret)
 
 
 def secret_text(value: Any) -> str:
     """Return the bare secret, empty when there is none."""
     if isinstance(value, SecretStr):
         return value.get_secret_value()
-    return value if isinstance(value, str) else ""
+    # A channel of another package has its secrets as the file has them.
+    return str(value) if isinstance(value, str | int | float) else ""
 
 
 def secrets_of(settings: Settings) -> Iterator[str]:
     """Yield every secret among the settings, those in headers included."""
     for field in all_fields(settings):
         value = value_at(settings, field.path)
-        if field.secret and secret_text(value):
-            yield secret_text(value)
-        elif isinstance(value, Mapping):
-            yield from (text for name, text in value.items() if text and looks_secret(name))
+        if isinstance(value, SecretStr):
+            yield from filter(None, [secret_text(value)])
+        else:
+            yield from secrets_in(value, secret=field.secret)
 
 
 def split_name(name: str) -> FieldPath:
@@ -123,7 +124,9 @@ def settings_path(path: FieldPath) -> FieldPath:
     """Return where `Settings` has what stands at `path` in the file."""
     if path[:2] == ("providers", "custom") and len(path) > 2:
         inside = path[2] not in ProviderSettings.model_fields
-        return ("providers", *path[2:]) if inside else path
+        path = ("providers", *path[2:]) if inside else path
+    if path[:1] == ("providers",) and len(path) > 1:
+        return ("providers", usual_name(path[1]), *path[2:])
     return path
 
 
@@ -132,12 +135,21 @@ def file_path(path: FieldPath, data: Mapping[str, Any]) -> FieldPath:
     if path[:1] != ("providers",) or len(path) < 2:
         return path
     providers = data.get("providers")
-    if not isinstance(providers, dict) or path[1] in providers:
+    if not isinstance(providers, dict):
         return path
+    if (name := _spelled(path[1], providers)) is not None:
+        return ("providers", name, *path[2:])
     group = providers.get("custom")
-    if is_group(group) and path[1] in group:
-        return ("providers", "custom", *path[1:])
+    if is_group(group) and (name := _spelled(path[1], group)) is not None:
+        return ("providers", "custom", name, *path[2:])
     return path
+
+
+def _spelled(name: str, providers: Mapping[str, Any]) -> str | None:
+    """Return the name under which the file has a provider; None when it has it not."""
+    if name in providers:
+        return name
+    return next((known for known in providers if usual_name(known) == name), None)
 
 
 def dotted(path: Iterable[str | int]) -> str:

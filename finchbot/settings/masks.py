@@ -1,7 +1,10 @@
 """Secrets as people may see them: enough to tell two keys apart, never enough to use one."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import JsonValue
 
 MARK = "…"
 """Stands for what is hidden; no key, token or password holds this letter."""
@@ -34,6 +37,38 @@ def looks_secret(name: str) -> bool:
     return bool(_SECRET_NAME.search(name))
 
 
-def masked_map(values: Mapping[str, str]) -> dict[str, str]:
-    """Return the map with the values of secret-looking names masked, the names as they are."""
-    return {name: mask(text) if looks_secret(name) else text for name, text in values.items()}
+def masked(value: Any, *, secret: bool = False) -> JsonValue:
+    """Return a JSON value with all that stands below a secret-looking name masked.
+
+    Args:
+        value: Maps and lists may be nested; names stay as they are.
+        secret: It stands below such a name itself.
+    """
+    match value:
+        case dict():
+            return {
+                str(name): masked(below, secret=secret or looks_secret(str(name)))
+                for name, below in value.items()
+            }
+        case list() | tuple():
+            return [masked(below, secret=secret) for below in value]
+        case bool() | None:
+            return value
+        case _:
+            return mask(str(value)) if secret else value
+
+
+def secrets_in(value: Any, *, secret: bool = False) -> Iterator[str]:
+    """Yield all texts of a JSON value that `masked` hides."""
+    match value:
+        case dict():
+            for name, below in value.items():
+                yield from secrets_in(below, secret=secret or looks_secret(str(name)))
+        case list() | tuple():
+            for below in value:
+                yield from secrets_in(below, secret=secret)
+        case bool() | None:
+            return
+        case _:
+            if secret and str(value):
+                yield str(value)

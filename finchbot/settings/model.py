@@ -11,10 +11,12 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from pydantic_settings import PydanticBaseSettingsSource as Source
 
 from finchbot.settings.channels import ChannelsSettings
+from finchbot.settings.providers import usual_name
 from finchbot.settings.values import (
     RESTART,
     Count,
     Headers,
+    Key,
     Port,
     Seconds,
     Secret,
@@ -60,7 +62,7 @@ class AgentsSettings(Section):
 class ProviderSettings(Section):
     """One provider of language models."""
 
-    api_key: Secret = None
+    api_key: Key = None
     api_base: Url = None
     """The base URL; the provider's own when not set."""
     extra_headers: Headers = Field(default_factory=dict, repr=False)
@@ -88,8 +90,8 @@ class ExecSettings(Section):
 class SearchSettings(Section):
     """The web search."""
 
-    tavily_api_key: Secret = None
-    brave_api_key: Secret = None
+    tavily_api_key: Key = None
+    brave_api_key: Key = None
     tavily_base_url: Url = None
     brave_base_url: Url = None
     duckduckgo_base_url: Url = None
@@ -240,9 +242,17 @@ def is_group(value: object, name: str = "custom") -> TypeGuard[dict[str, Any]]:
 
 
 def flat_providers(providers: dict[str, Any]) -> dict[str, Any]:
-    """Return the providers with those of the ``custom`` group beside the others."""
+    """Return the providers by their usual names, those of the ``custom`` group beside them.
+
+    Of two that come to one name, what is spelled so wins, field by field.
+    """
     flat = {name: value for name, value in providers.items() if not is_group(value, name)}
     for name, value in providers.items():
         if is_group(value, name):
             flat = value | flat
-    return flat
+    usual: dict[str, Any] = {}
+    for name, value in sorted(flat.items(), key=lambda item: usual_name(item[0]) == item[0]):
+        before = usual.get(usual_name(name))
+        both = isinstance(before, dict) and isinstance(value, dict)
+        usual[usual_name(name)] = before | value if both else value
+    return {usual_name(name): usual[usual_name(name)] for name in flat}

@@ -27,6 +27,8 @@ def problem_of(error: ErrorDetails, field: str) -> ConfigError:
             return ConfigError("config.not_url", field=field)
         case "not_one_line":
             return ConfigError("config.not_one_line", field=field)
+        case "not_a_key":
+            return ConfigError("config.not_a_key", field=field)
         case "bad_header":
             return ConfigError("config.bad_header", field=field)
         case "not_language":

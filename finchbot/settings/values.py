@@ -3,6 +3,7 @@
 import json
 import re
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -19,7 +20,10 @@ from pydantic_core import PydanticCustomError
 FieldPath = tuple[str, ...]
 """Where a setting stands: ``("providers", "openai", "api_key")``."""
 
-_HEADER = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER = re.compile(r"[\t\x20-\x7e]*")
+_FRAMING = frozenset({"content-length", "transfer-encoding", "connection"})
+"""Headers that the client writes by what it sends; others would break the request."""
 
 RESTART: dict[str, JsonValue] = {"restart": True}
 """For `Field(json_schema_extra=...)`: the setting is read once, when the program starts."""
@@ -78,6 +82,14 @@ def _one_line(value: object) -> object:
     return value
 
 
+def _sent_as_key(value: object) -> object:
+    """Refuse a key that no header can carry, such as one pasted with an invisible letter."""
+    value = _one_line(value)
+    if isinstance(value, str) and not _HEADER.fullmatch(value):
+        raise PydanticCustomError("not_a_key", "Input should be ASCII")
+    return value
+
+
 def _mapping(value: object) -> object:
     return _json(value, "dict_type") if isinstance(value, str) else value
 
@@ -85,7 +97,8 @@ def _mapping(value: object) -> object:
 def _sendable(headers: dict[str, str]) -> dict[str, str]:
     """Refuse what HTTP cannot carry as a header."""
     for name, text in headers.items():
-        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name) or not _HEADER.fullmatch(text):
+        named = _HEADER_NAME.fullmatch(name) and name.lower() not in _FRAMING
+        if not named or not _HEADER.fullmatch(text):
             raise PydanticCustomError("bad_header", "Input should be HTTP headers")
     return headers
 
@@ -102,16 +115,27 @@ def _url(value: object) -> object:
     value = _filled(value)
     if not isinstance(value, str):
         return value
-    scheme, mark, rest = value.partition("://")
-    if not mark or scheme.lower() not in ("http", "https", "ws", "wss") or not rest.strip("/"):
-        raise PydanticCustomError("not_url", "Input should be a web address")
-    if any(letter.isspace() for letter in value):
+    if not _is_url(value):
         raise PydanticCustomError("not_url", "Input should be a web address")
     return value.rstrip("/")
 
 
+def _is_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        known = parts.scheme in ("http", "https", "ws", "wss")
+        # Asking for the port checks that it is one.
+        named = bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+    return known and named and text.isprintable() and not any(map(str.isspace, text))
+
+
 Secret = Annotated[SecretStr | None, BeforeValidator(_one_line)]
 """A key, token or password; blank means not set."""
+
+Key = Annotated[SecretStr | None, BeforeValidator(_sent_as_key)]
+"""A secret that is sent in a header; blank means not set."""
 
 Text = Annotated[str | None, BeforeValidator(_filled)]
 """Text that may be missing; blank means not set."""

@@ -4,7 +4,7 @@ import pytest
 
 from finchbot.providers.catalog import CATALOG, ModelRef, find
 from finchbot.providers.connection import normalised
-from finchbot.settings.environment import PROVIDER_ENV
+from finchbot.settings import PROVIDER_ENV
 
 
 def test_every_row_has_a_name_of_its_own() -> None:

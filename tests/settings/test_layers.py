@@ -147,6 +147,29 @@ def test_names_of_custom_providers_and_headers_are_kept_letter_by_letter(
     assert store.fields()[f"{stem}.api_key"].source == "env"
 
 
+def test_a_provider_of_ours_is_known_in_any_case_of_letters(at: SettingsHome) -> None:
+    at.write({"providers": {"OpenAI": {"api_base": "http://a.example"}, "custom": {"Groq": {}}}})
+    store = at.store(OPENAI_API_KEY=KEY)
+    given = store.current.provider("openai")
+    assert given.api_base == "http://a.example"
+    assert given.api_key is not None
+    assert store.fields()["providers.OpenAI.api_base"].source == "file"
+    store.patch(store.revision, {"providers.openai.models": ["m"], "providers.Groq.models": ["n"]})
+    assert at.saved()["providers"] == {
+        "OpenAI": {"api_base": "http://a.example", "models": ["m"]},
+        "custom": {"Groq": {"models": ["n"]}},
+    }
+
+
+def test_of_two_spellings_of_a_provider_the_usual_one_wins_field_by_field(
+    at: SettingsHome,
+) -> None:
+    at.write({"providers": {"openai": {"api_key": KEY}, "OpenAI": {"api_key": "k", "models": "m"}}})
+    given = at.store().current.provider("openai")
+    assert given.api_key is not None
+    assert (given.api_key.get_secret_value(), given.models) == (KEY, ("m",))
+
+
 @pytest.mark.parametrize("spoken", ["CUSTOM__MY_PROV", "MY_PROV", "custom__my_prov"])
 def test_a_variable_finds_the_custom_provider_of_the_file(at: SettingsHome, spoken: str) -> None:
     at.write({"providers": {"custom": {"My-Prov": {"api_base": "http://127.0.0.1:9"}}}})

@@ -126,6 +126,41 @@ def test_one_header_changes_and_a_masked_one_stays(at: SettingsHome) -> None:
     assert at.saved()["providers"]["My-Prov"]["extra_headers"] == {"X-Api-Key": KEY, "X-New": "2"}
 
 
+def test_secrets_of_an_installed_channel_are_hidden_and_kept_however_deep(
+    at: SettingsHome,
+) -> None:
+    deep = {"login": {"token": KEY, "name": "finch"}, "keys": [OTHER, {"pin": 123456}]}
+    at.write({"channels": {"matrix": {**deep, "token": KEY, "secret": 123456}}})
+    before = at.file.read_bytes()
+    store = at.store()
+    form = {
+        name: field.value
+        for name, field in store.fields().items()
+        if name.startswith("channels.matrix.") and field.source == "file"
+    }
+    shown = json.dumps(form)
+    assert "finch" in shown
+    for secret in (KEY, OTHER, "123456"):
+        assert secret not in shown
+        assert secret in store.secrets()
+    assert store.patch(store.revision, form) == store.revision
+    assert at.file.read_bytes() == before
+    patch(store, channels__matrix__login={"token": MASK, "name": "wren"})
+    assert at.saved()["channels"]["matrix"]["login"] == {"token": KEY, "name": "wren"}
+    stale = refused(store, {"channels.matrix.login": {"token": "sk-…zzzz"}})
+    assert stale.params["field"] == "channels.matrix.login.token"
+
+
+def test_a_channel_that_nobody_knows_yet_takes_a_secret_and_a_list(at: SettingsHome) -> None:
+    patch(at.store(), channels__matrix__token=KEY, channels__matrix__rooms=["a…", "b"])
+    assert at.saved() == {"channels": {"matrix": {"token": KEY, "rooms": ["a…", "b"]}}}
+
+
+def test_a_list_may_hold_the_mark_of_masks_where_nothing_is_secret(at: SettingsHome) -> None:
+    patch(at.store(), tools__exec__allow=["echo …"])
+    assert at.saved() == {"tools": {"exec": {"allow": ["echo …"]}}}
+
+
 @pytest.mark.parametrize("sent", [MASK, KEY])
 def test_a_secret_of_the_environment_is_never_written(at: SettingsHome, sent: str) -> None:
     store = at.store(
@@ -206,8 +241,16 @@ def test_a_section_may_come_as_a_map(at: SettingsHome) -> None:
         ("providers.openai.extra_headers", "X: 1", "config.not_map"),
         ("providers.openai.extra_headers", {"X": "a\r\nY: b"}, "config.bad_header"),
         ("providers.openai.extra_headers", {"a b": "c"}, "config.bad_header"),
+        ("providers.openai.extra_headers", {"X": "é"}, "config.bad_header"),
+        ("providers.openai.extra_headers", {"Content-length": "5"}, "config.bad_header"),
+        ("providers.openai.api_base", "http://[bad", "config.not_url"),
+        ("providers.openai.api_base", "http://host:99999", "config.not_url"),
+        ("providers.openai.api_base", "http://a\0b", "config.not_url"),
+        ("providers.openai.api_base", "http:///v1", "config.not_url"),
         ("providers.openai.api_key", {"a": 1}, "config.not_text"),
         ("providers.openai.api_key", "two\nlines", "config.not_one_line"),
+        ("providers.openai.api_key", "sk-\u200bzero", "config.not_a_key"),
+        ("tools.web.search.brave_api_key", "密钥", "config.not_a_key"),
         ("channels.email.imap_port", "x", "config.not_number"),
         ("channels.feishu.mode", "pigeon", "config.not_one_of"),
         ("server.prot", 1, "config.unknown_field"),
@@ -364,6 +407,14 @@ def test_a_byte_order_mark_is_read_over(at: SettingsHome) -> None:
     at.file.write_bytes(b"\xef\xbb\xbf" + b'{"language": "zh-CN"}')
     store = at.store()
     assert (store.current.language, store.safe_mode) == ("zh-CN", None)
+
+
+@pytest.mark.parametrize("levels", [51, 400, 100_000])
+def test_a_file_nested_without_end_is_told_and_stops_nothing(at: SettingsHome, levels: int) -> None:
+    at.write('{"x":' * levels + "1" + "}" * levels)
+    store = at.store()
+    assert store.safe_mode is not None
+    assert refused(store, {"language": "zh-CN"}).code == "config.file_broken"
 
 
 @pytest.mark.parametrize("kind", ["folder", "huge", "dangling"])
