@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import traceback
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Set
 from contextlib import aclosing, asynccontextmanager
 from types import TracebackType
@@ -18,6 +17,7 @@ from finchbot.dispatch.supervisor import Describe, Supervisor
 from finchbot.errors import NothingToDecide, NotReady
 from finchbot.events import Decision, RunEvent
 from finchbot.ids import CallId, Clock, NewId, RunId, ThreadId, UserId
+from finchbot.log import frames_of
 from finchbot.messages import Accepted, InboundMessage
 from finchbot.threads.records import KnownMessage
 from finchbot.threads.store import ThreadStore
@@ -236,8 +236,7 @@ class Dispatcher:
             await self._supervisor.perform(job)
         # The lane must go on whatever one run did: this is the supervisor's last net.
         except Exception as error:  # noqa: BLE001
-            frames = "".join(traceback.format_tb(error.__traceback__))
-            log.error("run %s was lost: %s\n%s", job.turn.run_id, type(error).__qualname__, frames)
+            log.error("run %s was lost: %s", job.turn.run_id, frames_of(error))
 
     def _stop(self, job: Job, reason: StopReason) -> None:
         waiting = job.task is None

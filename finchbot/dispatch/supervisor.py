@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import traceback
 from collections.abc import AsyncGenerator, Callable
 
 from finchbot.agent.turn import Agent
@@ -22,6 +21,7 @@ from finchbot.events import (
     Terminal,
 )
 from finchbot.ids import NewId
+from finchbot.log import frames_of
 from finchbot.run_view import ENDED, SpokenItem, ToolItem, closing_events
 from finchbot.threads.store import ThreadStore
 
@@ -97,8 +97,9 @@ class Supervisor:
 
     async def _end(self, job: Job) -> None:
         if job.seen.status in ENDED and not job.unstored:
-            if job.stopped is None and _error_of(job.task) is not None:
-                log.error("run %s broke off after its end\n%s", job.turn.run_id, _trace(job.task))
+            error = _error_of(job.task)
+            if job.stopped is None and error is not None:
+                log.error("run %s broke off after its end: %s", job.turn.run_id, frames_of(error))
             return
         last, why = self._last(job)
         if job.unstored:
@@ -157,26 +158,21 @@ class Supervisor:
             log.info("run %s failed: %s", run_id, error.code)
             return error
         reference = self._new_id("err")
-        kind = "no RunFinished" if error is None else type(error).__qualname__
-        log.error("run %s broke off (%s): %s\n%s", run_id, reference, kind, _trace(job.task))
+        what = "no RunFinished" if error is None else frames_of(error)
+        log.error("run %s broke off (%s): %s", run_id, reference, what)
         return FinchError("internal", reference=reference)
 
     def _drop(self, task: asyncio.Task[None]) -> None:
         self._left_behind.discard(task)
-        if _error_of(task) is not None:
-            log.error("a run that was left behind broke off\n%s", _trace(task))
+        error = _error_of(task)
+        if error is not None:
+            log.error("a run that was left behind broke off: %s", frames_of(error))
 
 
 def _error_of(task: asyncio.Task[None] | None) -> BaseException | None:
     if task is None or not task.done() or task.cancelled():
         return None
     return task.exception()
-
-
-def _trace(task: asyncio.Task[None] | None) -> str:
-    """Return where in the code a task broke off; an exception's words may quote the talk."""
-    error = _error_of(task)
-    return "" if error is None else "".join(traceback.format_tb(error.__traceback__))
 
 
 def _check_order(job: Job, event: RunEvent) -> None:

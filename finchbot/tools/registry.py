@@ -17,6 +17,7 @@ from finchbot.errors import (
     ToolTimeout,
 )
 from finchbot.lazy import Lazy
+from finchbot.log import frames_of
 from finchbot.messages import INVALID_ARGUMENTS
 from finchbot.tools.base import Arguments, FinchTool, ToolContext, ToolOutcome
 from finchbot.tools.deps import ToolDeps
@@ -110,7 +111,7 @@ async def _run(tool: AnyTool, arguments: Arguments, context: ToolContext) -> Too
         return answer
     if isinstance(answer, FinchError):
         raise answer
-    log.error("tool %s crashed", tool.name, exc_info=answer)
+    log.error("tool %s crashed: %s", tool.name, frames_of(answer))
     raise ToolFailed("tool.crashed", tool=tool.name)
 
 

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from finchbot.errors import ToolInputInvalid
+from finchbot.threads.title_text import clean_title
 from finchbot.tools.base import Arguments, FinchTool, ToolContext, ToolOutcome
 from finchbot.tools.deps import Sentences, Titles, ToolDeps
 from finchbot.tools.registry import AnyTool
@@ -35,17 +36,11 @@ class SessionTitle(FinchTool[SessionTitleArguments]):
         if arguments.action == "get":
             title = await self._titles.get(context.user_id, context.thread_id)
             return ToolOutcome(title or self._say("tool_output.untitled"))
-        title = one_line(arguments.title or "")
+        title = clean_title(arguments.title or "")
         if not title:
             raise ToolInputInvalid("tool.title_missing")
         await self._titles.set_by_tool(context.user_id, context.thread_id, title)
         return ToolOutcome(self._say("tool_output.titled", title=title))
-
-
-def one_line(title: str) -> str:
-    """Return the title without line breaks, control characters and doubled spaces."""
-    shown = "".join(char if char.isprintable() else " " for char in title)
-    return " ".join(shown.split())
 
 
 def tools(deps: ToolDeps) -> list[AnyTool]:
