@@ -1,4 +1,5 @@
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
@@ -218,6 +219,26 @@ async def test_memory_is_free_again_when_nobody_listens_and_nothing_runs() -> No
         assert bus.open_threads == 0
         await take(bus, 4)
         assert bus.open_threads == 0
+
+
+async def test_subscribers_that_come_and_go_leave_nothing_behind_on_a_busy_thread() -> None:
+    async with bus_on(MemoryJournal(ONE)) as bus:
+        await bus.publish(received())
+        async with aclosing(bus.subscribe(ONE, 0)) as staying:
+            await anext(staying)
+            for _ in range(50):
+                async with aclosing(bus.subscribe(ONE, 0)) as passing:
+                    await anext(passing)
+                    waiting = asyncio.ensure_future(anext(passing))
+                    await asyncio.sleep(0)
+                    waiting.cancel()
+                    await asyncio.wait([waiting])
+            del waiting, passing
+            gc.collect()
+            futures = [thing for thing in gc.get_objects() if type(thing) is asyncio.Future]
+            assert [future for future in futures if future.cancelled()] == []
+            await bus.publish(finished())
+            assert (await anext(staying)).type == "run.finished"
 
 
 async def test_a_caller_that_is_cancelled_does_not_undo_its_event() -> None:

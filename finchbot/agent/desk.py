@@ -5,7 +5,6 @@ threads and not with their turns. What stands here can be thrown away at any tim
 """
 
 import asyncio
-import logging
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,10 +16,9 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from finchbot.errors import StoreTooNew
+from finchbot.errors import StoreTooNew, ThreadError
 from finchbot.ids import Clock, ThreadId, utc_now
-
-log = logging.getLogger(__name__)
+from finchbot.threads.database import BUSY_TIMEOUT_S, set_aside_if_damaged
 
 SCHEMA_VERSION = 1
 FREE_PAGES = 256
@@ -129,12 +127,10 @@ async def open_desk(path: Path, *, keep: int = 1, clock: Clock = utc_now) -> Asy
 
     Raises:
         StoreTooNew: A newer program wrote the file.
+        ThreadError: It cannot be opened (``store.failed``, with the reason).
     """
-    try:
-        conn = await _connect(path)
-    except sqlite3.DatabaseError:
-        await asyncio.to_thread(_set_aside, path, f"{clock():%Y%m%dT%H%M%S}")
-        conn = await _connect(path)
+    await asyncio.to_thread(set_aside_if_damaged, path, clock, whole=True)
+    conn = await _connect(path)
     try:
         saver = HandOverSaver(conn)
         # Some of its calls, deleting a thread among them, do not make the tables they need.
@@ -146,17 +142,17 @@ async def open_desk(path: Path, *, keep: int = 1, clock: Clock = utc_now) -> Asy
 
 async def _connect(path: Path) -> aiosqlite.Connection:
     await asyncio.to_thread(path.touch, mode=0o600)
-    conn = await aiosqlite.connect(path)
+    conn = await aiosqlite.connect(path, timeout=BUSY_TIMEOUT_S)
     try:
         version = await _number(conn, "PRAGMA user_version")
         if version > SCHEMA_VERSION:
             raise StoreTooNew(file=path.name, found=version, known=SCHEMA_VERSION)
-        [[verdict]] = await conn.execute_fetchall("PRAGMA quick_check(1)")
-        if verdict != "ok":
-            raise sqlite3.DatabaseError(verdict)
         for pragma in (*PREPARE, f"PRAGMA user_version = {SCHEMA_VERSION}"):
             await conn.execute_fetchall(pragma)
-    except (sqlite3.DatabaseError, StoreTooNew):
+    except sqlite3.Error as error:
+        await conn.close()
+        raise ThreadError("store.failed", reason=str(error)) from error
+    except StoreTooNew:
         await conn.close()
         raise
     return conn
@@ -171,14 +167,6 @@ async def _give_back(conn: aiosqlite.Connection) -> None:
     """Cut the empty pages off the file."""
     await conn.execute_fetchall("PRAGMA incremental_vacuum")
     await conn.commit()
-
-
-def _set_aside(path: Path, stamp: str) -> None:
-    aside = path.with_name(f"{path.name}.corrupt-{stamp}")
-    log.warning("%s is damaged; kept as %s, the working state starts afresh", path, aside.name)
-    path.rename(aside)
-    for suffix in ("-wal", "-shm"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 def _config(thread_id: ThreadId) -> RunnableConfig:

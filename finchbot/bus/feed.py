@@ -55,7 +55,7 @@ class Feed:
         self.listeners = 0
         self.closed = False
         self.failure: FinchError | None = None
-        self._waiting: list[asyncio.Future[None]] = []
+        self._waiting: set[asyncio.Future[None]] = set()
         # Numbers that were shown are not given again: an empty delta takes the place of each.
         self.log += [event.model_copy(update={"text": ""}) for event in lost]
         self.seq += len(lost)
@@ -119,8 +119,11 @@ class Feed:
         if self.failure is not None:
             raise self.failure
         future = asyncio.get_running_loop().create_future()
-        self._waiting.append(future)
-        await future
+        self._waiting.add(future)
+        try:
+            await future
+        finally:
+            self._waiting.discard(future)
 
     def close(self) -> None:
         if self.failure is None:
@@ -129,8 +132,7 @@ class Feed:
         self.wake()
 
     def wake(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        for future in waiting:
+        for future in self._waiting:
             if not future.done():
                 future.set_result(None)
 

@@ -23,6 +23,8 @@ T = TypeVar("T")
 Migrations = Sequence[Sequence[str]]
 
 BUSY_TIMEOUT_S = 30.0
+CHECKPOINT_TIMEOUT_S = 2.0
+"""So long a reader of another program may keep the log; all writes wait meanwhile."""
 DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 log = logging.getLogger(__name__)
@@ -80,11 +82,11 @@ class Database:
         """Bring the write-ahead log into the file and empty it, so that what was deleted is gone.
 
         Raises:
-            ThreadError: Another program kept the log open for `BUSY_TIMEOUT_S`.
+            ThreadError: Another program kept the log open for `CHECKPOINT_TIMEOUT_S`.
         """
 
         def truncate() -> None:
-            with _mapped():
+            with _mapped(), _patience(self._writer, CHECKPOINT_TIMEOUT_S):
                 busy, _, _ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
                 if busy:
                     raise ThreadError("store.failed", reason="busy")
@@ -142,6 +144,15 @@ def _transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Ite
             connection.execute("ROLLBACK")
 
 
+@contextmanager
+def _patience(connection: sqlite3.Connection, timeout_s: float) -> Iterator[None]:
+    connection.execute(f"PRAGMA busy_timeout = {round(timeout_s * 1000)}")
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {round(BUSY_TIMEOUT_S * 1000)}")
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
@@ -156,7 +167,7 @@ def _open(
     path: Path, migrations: Migrations, clock: Clock
 ) -> tuple[Path | None, sqlite3.Connection]:
     with _mapped():
-        set_aside = _set_aside(path, clock) if path.exists() and _is_damaged(path) else None
+        set_aside = set_aside_if_damaged(path, clock)
         path.touch(mode=0o600)
         connection = _connect(path)
         try:
@@ -179,8 +190,25 @@ def _migrate(connection: sqlite3.Connection, path: Path, migrations: Migrations)
             connection.execute(f"PRAGMA user_version = {version}")
 
 
-def _is_damaged(path: Path) -> bool:
-    """Look closely only where there is a reason: a cut file, or one that was not closed."""
+def set_aside_if_damaged(path: Path, clock: Clock, *, whole: bool = False) -> Path | None:
+    """Move a damaged database out of the way (blocking).
+
+    Args:
+        path: It may be missing.
+        clock: Its time is in the new name.
+        whole: Look through all of it, not only at what is cut off or was not closed.
+
+    Returns:
+        Where it is now; None when nothing was wrong.
+
+    Raises:
+        ThreadError: It cannot be read, or another program keeps it locked.
+    """
+    with _mapped():
+        return _set_aside(path, clock) if path.exists() and _is_damaged(path, whole) else None
+
+
+def _is_damaged(path: Path, whole: bool) -> bool:
     wal = path.with_name(f"{path.name}-wal")
     unclosed = wal.exists() and wal.stat().st_size > 0
     if path.stat().st_size == 0 and not unclosed:
@@ -188,7 +216,7 @@ def _is_damaged(path: Path) -> bool:
     try:
         with closing(sqlite3.connect(path, timeout=BUSY_TIMEOUT_S)) as connection:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            if not unclosed and not _is_cut(path):
+            if not whole and not unclosed and not _is_cut(path):
                 return False
             (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
             return bool(verdict != "ok")

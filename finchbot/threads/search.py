@@ -16,6 +16,8 @@ CJK = (
 CHARACTER = re.compile(f"([{CJK}])")
 CHARACTERS = re.compile(f"([{CJK}]+)")
 WORD = re.compile(r"[^\W_]+")
+LONGEST = 1000
+"""Characters of a query that count; SQLite takes no more terms than fit into them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +36,13 @@ def index_words(text: str) -> str:
 
 
 def parse_query(q: str) -> Query:
-    """Return what to ask for; operators, quotes and wildcards in `q` are plain characters."""
+    """Return what to ask for; operators, quotes and wildcards in `q` are plain characters.
+
+    Only the first `LONGEST` characters count.
+    """
     phrases: list[str] = []
     likes: list[str] = []
-    for term in q.replace("\0", " ").split():
+    for term in q[:LONGEST].replace("\0", " ").split():
         words = [
             word
             for run in CHARACTERS.split(_folded(term))

@@ -111,17 +111,19 @@ class ThreadService:
     async def delete(self, user_id: UserId, thread_id: ThreadId) -> None:
         """Stop its runs and remove every trace of it: the working state first, the record last.
 
-        Whatever fails on the way leaves a thread that can be deleted again.
+        Whatever fails before the record is gone leaves a thread that can be deleted again.
 
         Raises:
             ThreadNotFound: No such thread of this user.
-            ThreadError: The store cannot be written.
+            ThreadError: The store cannot be written; or the thread is gone, and another program
+                holds on to pages that still have words of it.
         """
         await self._store.get(user_id, thread_id)
         async with self._quiet(thread_id):
             await self._forget(thread_id)
             await self._store.delete(thread_id)
             self._bus.delete_thread(thread_id)
+        await self._store.scrub()
 
     async def messages(
         self, user_id: UserId, thread_id: ThreadId, *, limit: int = 50, cursor: str | None = None

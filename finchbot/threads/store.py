@@ -82,12 +82,20 @@ class ThreadStore:
         return await self._database.read(_user_ids)
 
     async def delete(self, thread_id: ThreadId) -> None:
-        """Remove a thread with all its text; no byte of it stays in the file.
+        """Remove a thread with all its text; `scrub` then removes the last bytes of it.
 
         Raises:
-            ThreadError: Done, except that another program keeps old pages in the log.
+            ThreadNotFound: There is no such thread.
+            ThreadError: The store cannot be written; nothing is removed.
         """
         await self._database.write(_delete, thread_id)
+
+    async def scrub(self) -> None:
+        """Leave no byte of what was deleted in the files.
+
+        Raises:
+            ThreadError: Another program keeps old pages in the log.
+        """
         await self._database.checkpoint()
 
     async def messages(

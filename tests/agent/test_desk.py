@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from finchbot.agent.desk import SCHEMA_VERSION, open_desk
-from finchbot.errors import StoreTooNew
+from finchbot.errors import StoreTooNew, ThreadError
 from tests.support.agent_stage import THREAD, agent_stage
 from tests.support.clock import FakeClock
 from tests.support.scripted_chat_model import saying
@@ -92,8 +92,26 @@ async def test_a_damaged_file_is_set_aside_and_a_fresh_one_begun(
     damaged(checkpoints, damage)
     async with open_desk(checkpoints, clock=FakeClock()) as desk:
         assert await desk.read(THREAD) is None
-    aside = checkpoints.with_name("checkpoints.db.corrupt-20261201T080000")
+    aside = checkpoints.with_name("checkpoints.db.corrupt-20261201T080000Z")
     assert content(aside) == damage
+
+
+def blocked(path: Path) -> None:
+    """Let a folder stand in the place of the file."""
+    path.mkdir()
+
+
+def names(folder: Path) -> list[str]:
+    return [file.name for file in folder.iterdir()]
+
+
+async def test_what_cannot_be_opened_is_not_taken_for_damaged(checkpoints: Path) -> None:
+    blocked(checkpoints)
+    with pytest.raises(ThreadError) as caught:
+        async with open_desk(checkpoints):
+            pass
+    assert caught.value.code == "store.failed"
+    assert names(checkpoints.parent) == [checkpoints.name]
 
 
 async def test_a_truncated_file_does_not_keep_the_agent_from_opening(tmp_path: Path) -> None:

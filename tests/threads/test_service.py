@@ -1,11 +1,19 @@
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from pathlib import Path
 
 import pytest
 
-from finchbot.errors import FinchError, InputInvalid, RunNotFound, ThreadNotFound, TooLarge
+from finchbot.errors import (
+    FinchError,
+    InputInvalid,
+    RunNotFound,
+    ThreadError,
+    ThreadNotFound,
+    TooLarge,
+)
 from finchbot.events import ThreadTitled, ThreadUpdated
 from finchbot.ids import OWNER, RunId, ThreadId, UserId
 from finchbot.threads.records import Thread
@@ -237,6 +245,8 @@ async def test_a_run_under_way_is_a_view_with_what_was_said_so_far(core: Core) -
         ("NEAR(", []),
         ("'); DROP TABLE threads; --", []),
         ("foreign", []),
+        ("c++ " * 5000, ["Signs"]),
+        ("!" * 100_000, []),
         ("  ", ["Signs", "English", "Plan"]),
         ("\0", ["Signs", "English", "Plan"]),
     ],
@@ -335,6 +345,34 @@ async def test_a_deletion_that_failed_can_be_tried_again(core: Core) -> None:
     await core.threads.delete(OWNER, thread_id)
     with pytest.raises(ThreadNotFound):
         await core.threads.get(OWNER, thread_id)
+
+
+async def test_a_reader_of_the_file_keeps_no_thread_alive(core: Core, tmp_path: Path) -> None:
+    thread_id = await talk(core, "x")
+    told: list[str] = []
+
+    async def listen() -> None:
+        async with aclosing(core.dispatcher.events(OWNER, thread_id, after_seq=0)) as events:
+            async for event in events:
+                told.append(event.type)
+
+    listening = asyncio.create_task(listen())
+    file = tmp_path / "threads.db"
+    with closing(sqlite3.connect(file, check_same_thread=False)) as reader:
+        await asyncio.to_thread(reading, reader)
+        with pytest.raises(ThreadError):
+            await core.threads.delete(OWNER, thread_id)
+        await listening
+    assert told[-1] == "thread.deleted"
+    with pytest.raises(ThreadNotFound):
+        await core.threads.get(OWNER, thread_id)
+    assert (await core.send("others go on")).seq == 1
+
+
+def reading(connection: sqlite3.Connection) -> None:
+    """Begin to read, and stay at it."""
+    connection.execute("BEGIN")
+    connection.execute("SELECT count(*) FROM events").fetchone()
 
 
 async def test_of_two_deletions_one_finds_nothing(core: Core) -> None:
