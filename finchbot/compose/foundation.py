@@ -71,7 +71,8 @@ def lay_foundation(options: Options) -> Iterator[Foundation]:
             stack.callback(shutil.rmtree, home.root, ignore_errors=True)
         stack.enter_context(lock_home(home))
         settings = SettingsStore(home, environ=environ, overrides=options.overrides())
-        stack.enter_context(setup_logging(home, secrets=settings.secrets))
+        level = settings.current.log.level
+        stack.enter_context(setup_logging(home, level, settings.secrets))
         yield Foundation(home, settings, load_catalogue(), environ)
 
 

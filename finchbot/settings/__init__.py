@@ -4,6 +4,7 @@ from finchbot.settings.channels import ChannelSettings, ChannelsSettings
 from finchbot.settings.model import (
     AgentDefaults,
     ExecSettings,
+    LogSettings,
     MemorySettings,
     ProviderSettings,
     SearchSettings,
@@ -23,6 +24,7 @@ __all__ = [
     "ChannelsSettings",
     "ExecSettings",
     "FieldValue",
+    "LogSettings",
     "MemorySettings",
     "ProviderSettings",
     "SafeMode",

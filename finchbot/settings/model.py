@@ -33,6 +33,10 @@ def _switch(value: object) -> object:
     return value
 
 
+Level = Annotated[
+    Literal["DEBUG", "INFO", "WARNING", "ERROR"],
+    BeforeValidator(lambda value: value.upper() if isinstance(value, str) else value),
+]
 Thinking = Annotated[
     Literal["auto", "on", "off", "low", "medium", "high"], BeforeValidator(_switch)
 ]
@@ -151,6 +155,13 @@ class ServerSettings(Section):
     """Addresses whose forwarded headers are believed."""
 
 
+class LogSettings(Section):
+    """The log file."""
+
+    level: Annotated[Level, Field(json_schema_extra=RESTART)] = "INFO"
+    """The least that is written; ``DEBUG`` tells of requests too, never of their text."""
+
+
 class Settings(BaseSettings):
     """Everything that can be set, checked; where each value came from is the store's to say.
 
@@ -170,6 +181,7 @@ class Settings(BaseSettings):
     memory: MemorySettings = MemorySettings()
     channels: ChannelsSettings = ChannelsSettings()
     server: ServerSettings = ServerSettings()
+    log: LogSettings = LogSettings()
     demo: Annotated[bool, Field(json_schema_extra=RESTART)] = False
     """Strangers may come in and nothing is kept; set by the environment alone."""
 

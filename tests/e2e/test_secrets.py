@@ -53,6 +53,7 @@ def server(
         "OPENAI_API_KEY": KEY_OF_ENVIRONMENT,
         "OPENAI_API_BASE": model.url,
         "OPENAI_LOG": "debug",
+        "FINCHBOT_LOG__LEVEL": "DEBUG",
         "LANGSMITH_API_KEY": "lsv2_pt_0123456789abcdef",
         "LANGSMITH_ENDPOINT": ear.url,
         "LANGCHAIN_ENDPOINT": ear.url,
