@@ -1,9 +1,10 @@
 """Who looks at the page, in which language and time zone, from a request of Gradio's."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import tzinfo
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 from urllib.parse import unquote
 
 import gradio as gr
@@ -32,7 +33,7 @@ class Known(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """One open page's reader. `session` is made by the page; trust it within one user only."""
+    """One open page's reader; `session` is a word the page made up for its tab."""
 
     user_id: UserId
     session: str
@@ -53,7 +54,18 @@ def caller_of(request: gr.Request) -> Known:
         NotAuthenticated: The request did not come through the guard.
     """
     inner = request.request
-    caller = None if inner is None else inner.scope.get("state", {}).get("caller")
+    if inner is None:
+        raise NotAuthenticated
+    return known_in(inner.scope)
+
+
+def known_in(scope: Mapping[str, Any]) -> Known:
+    """Return the caller the guard left in an ASGI scope.
+
+    Raises:
+        NotAuthenticated: It did not come through the guard.
+    """
+    caller = scope.get("state", {}).get("caller")
     if caller is None:
         raise NotAuthenticated
     return cast(Known, caller)

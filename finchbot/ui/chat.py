@@ -14,9 +14,10 @@ from finchbot.i18n import Catalogue
 from finchbot.ids import Clock, ThreadId, utc_now
 from finchbot.ui import skin
 from finchbot.ui.actions import parse_action, perform
+from finchbot.ui.border import Border
 from finchbot.ui.caller import Visitor, visitor_of
 from finchbot.ui.follow import Frame, PageStream, Stage
-from finchbot.ui.page import OpenPages
+from finchbot.ui.page import OpenPages, TabTaken
 from finchbot.ui.words import Words, prepare
 
 OPEN_PAGES = 512
@@ -78,7 +79,10 @@ def build_chat(
         return await visitor_of(request, catalogue, bot.settings.current.language)
 
     async def follow(event: gr.EventData, request: gr.Request) -> AsyncIterator[list[Any]]:
-        page = pages.open(await visitor(request), _wanted_thread(event))
+        try:
+            page = pages.open(await visitor(request), _wanted_thread(event))
+        except TabTaken as error:
+            raise _refusal(str(error)) from error
         try:
             async for frame in PageStream(stage, page).frames():
                 yield _update(frame)
@@ -128,13 +132,14 @@ def build_chat(
 
 
 def mount_chat(app: FastAPI, chat: ChatPage, *, root_path: str | None = None) -> None:
-    """Put the page on a server at ``/``; mount it last, it takes every path that is left.
+    """Put the page on a server at ``/``, behind a border; mount it last, it takes what is left.
 
     When the app's lifespan ends, every page's stream is ended first: a server that waits for its
     connections to close does not wait for a page that listens.
     """
+    gradio = FastAPI(openapi_url=None)
     gr.mount_gradio_app(
-        app,
+        gradio,
         chat.blocks,
         path="/",
         root_path=root_path,
@@ -146,11 +151,12 @@ def mount_chat(app: FastAPI, chat: ChatPage, *, root_path: str | None = None) ->
         mcp_server=False,
         show_error=False,
     )
+    app.mount("/", Border(gradio, chat.pages))
     inner = app.router.lifespan_context
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[Any]:
-        async with inner(app) as state:
+        async with inner(app) as state, gradio.router.lifespan_context(gradio):
             try:
                 yield state
             finally:

@@ -4,6 +4,7 @@ import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from finchbot.errors import FinchError
 from finchbot.ids import RunId, ThreadId, UserId
 from finchbot.ui.caller import Visitor
 
@@ -63,35 +64,53 @@ class OpenPage:
         self.touch()
 
 
+class TabTaken(FinchError):
+    """A page names itself like one of another user, or not at all."""
+
+    default_code = "access.denied"
+    status = 403
+
+
 class OpenPages:
-    """The pages open now, found by user and tab."""
+    """The pages open now, found by tab; a tab belongs to the user who opened it."""
 
     def __init__(self) -> None:
-        self._pages: dict[tuple[UserId, str], OpenPage] = {}
+        self._pages: dict[str, OpenPage] = {}
         self._left = asyncio.Event()
 
     def __len__(self) -> int:
         return len(self._pages)
 
     def open(self, visitor: Visitor, thread_id: ThreadId | None) -> OpenPage:
-        """Return a fresh page for a tab; a stream still running for the tab ends."""
+        """Return a fresh page for a tab; a stream still running for the tab ends.
+
+        Raises:
+            TabTaken: The tab has no name, or is another user's.
+        """
+        if not visitor.session or self.is_of_another(visitor.user_id, visitor.session):
+            raise TabTaken
         older = self.find(visitor)
         if older is not None:
             older.ended = True
             older.touch()
         page = OpenPage(visitor, visitor.language, thread_id)
-        self._pages[visitor.user_id, visitor.session] = page
+        self._pages[visitor.session] = page
         return page
 
     def find(self, visitor: Visitor) -> OpenPage | None:
         """Return the tab's page, or None when its stream is not running."""
-        return self._pages.get((visitor.user_id, visitor.session))
+        page = self._pages.get(visitor.session)
+        return page if page is not None and page.visitor.user_id == visitor.user_id else None
+
+    def is_of_another(self, user_id: UserId, session: str) -> bool:
+        """Whether a tab is open and not this user's."""
+        page = self._pages.get(session)
+        return page is not None and page.visitor.user_id != user_id
 
     def close(self, page: OpenPage) -> None:
         """Forget a page whose stream has ended."""
-        key = page.visitor.user_id, page.visitor.session
-        if self._pages.get(key) is page:
-            del self._pages[key]
+        if self._pages.get(page.visitor.session) is page:
+            del self._pages[page.visitor.session]
         self._left.set()
 
     async def end(self) -> None:
