@@ -18,9 +18,9 @@ from finchbot.server.problems import MethodNotAllowed, PathNotFound
 from finchbot.server.rest import info, messages, runs, settings, threads
 from finchbot.server.services import Services
 
-_ANY_METHOD = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
-_CLAIMED = ("/api", "/v1", "/channels", "/ws")
-"""Paths that belong to programs: what is unknown below them is a problem, never a page."""
+_ANY_METHOD = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
+_CLAIMED = ("/api", "/v1", "/channels", "/ws", "/healthz", "/login", "/logout")
+"""Paths of our own: what is unknown below them is a problem and never reaches a page."""
 
 
 def create_app(services: Services, lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:

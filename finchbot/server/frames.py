@@ -17,7 +17,7 @@ class MessageSend(NewMessage):
     """Send a message; without a thread a new one is made."""
 
     type: Literal["message.send"]
-    thread_id: str | None = None
+    thread_id: Annotated[str | None, Field(min_length=1)] = None
 
 
 class RunCancel(Strict):

@@ -25,6 +25,8 @@ _INPUT_CODES = {
     "union_tag_invalid": "input.unknown_type",
     "union_tag_not_found": "input.unknown_type",
 }
+_PLACES = frozenset({"body", "header", "path", "query"})
+"""Where in a request a field stands; nobody needs to be told."""
 
 
 class PathNotFound(FinchError):
@@ -110,12 +112,10 @@ def input_error(problems: Sequence[Any]) -> InputInvalid:
     """Return what pydantic found wrong with an input, as one error that quotes none of it."""
     first: Mapping[str, Any] = problems[0] if problems else {}
     kind = str(first.get("type", ""))
-    places = [str(part) for part in first.get("loc", ()) if part not in {"body", "query", "path"}]
-    return InputInvalid(
-        _INPUT_CODES.get(kind, "input.bad_field"),
-        field=_shown(".".join(places)) or "body",
-        reason=kind,
-    )
+    places = [str(part) for part in first.get("loc", ()) if part not in _PLACES]
+    code = _INPUT_CODES.get(kind, "input.bad_field")
+    whole = "type" if code == "input.unknown_type" else "body"
+    return InputInvalid(code, field=_shown(".".join(places)) or whole, reason=kind)
 
 
 def _shown(name: str) -> str:

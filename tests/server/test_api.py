@@ -79,6 +79,7 @@ async def test_a_thread_is_made_listed_changed_and_deleted(client: httpx.AsyncCl
     assert (await client.get(path)).json() == made.json()
     changed = await client.patch(path, json={"title": "Finches", "pinned": True})
     assert (changed.json()["title"], changed.json()["pinned"]) == ("Finches", True)
+    assert (await client.patch(path, json={"pinned": "no"})).status_code == 422
     page = (await client.get("/api/v1/threads", params={"q": "Finch", "limit": 1})).json()
     assert [thread["title"] for thread in page["items"]] == ["Finches"]
     assert page["next"] is None
@@ -271,6 +272,8 @@ async def test_a_run_is_stopped(client: httpx.AsyncClient) -> None:
     path = f"/api/v1/threads/{await new_thread(client)}/messages"
     sent = (await client.post(path, json={"text": "hold on"})).json()
     run = f"/api/v1/runs/{sent['run_id']}"
+    odd = await client.post(f"{run}/cancel", json={"soon": True})
+    assert (odd.status_code, odd.json()["code"]) == (422, "input.unknown_field")
     stopped = await client.post(f"{run}/cancel")
     assert (stopped.status_code, stopped.json()["status"]) == (200, "cancelled")
     nothing = await client.post(f"{run}/approve", json={"call_id": "c", "decision": "once"})
@@ -307,6 +310,20 @@ async def test_tools_are_listed_with_their_schema(client: httpx.AsyncClient) -> 
     tools = (await client.get("/api/v1/tools")).json()["items"]
     read_file = next(tool for tool in tools if tool["name"] == "read_file")
     assert "path" in read_file["parameters"]["properties"]
+
+
+async def test_the_list_of_tools_has_pages_as_every_list(client: httpx.AsyncClient) -> None:
+    every = [tool["name"] for tool in (await client.get("/api/v1/tools")).json()["items"]]
+    seen, query = list[str](), dict[str, str]()
+    while True:
+        page = (await client.get("/api/v1/tools", params={"limit": "3", **query})).json()
+        seen += [tool["name"] for tool in page["items"]]
+        if page["next"] is None:
+            break
+        query = {"cursor": page["next"]}
+    assert seen == every
+    for wrong in ({"cursor": "nothing"}, {"limit": "201"}, {"q": "x"}):
+        assert (await client.get("/api/v1/tools", params=wrong)).status_code == 422
 
 
 async def test_the_documents_need_nothing_from_elsewhere(client: httpx.AsyncClient) -> None:

@@ -137,6 +137,7 @@ async def test_a_deleted_thread_is_said_to_be_gone(gateway: Gateway, talker: Tal
         ('{"type": "message.send", "text": "x", "user_id": "root"}', "input.unknown_field"),
         ('{"type": "message.send", "text": "  "}', "input.empty"),
         ('{"type": "message.send", "text": "x", "thread_id": "none"}', "thread.not_found"),
+        ('{"type": "message.send", "text": "x", "thread_id": ""}', "input.bad_field"),
         ('{"type": "thread.subscribe", "thread_id": "none"}', "thread.not_found"),
         ('{"type": "thread.subscribe", "thread_id": "x", "after_seq": -1}', "input.bad_field"),
         ('{"type": "run.cancel", "run_id": "none"}', "run.not_found"),
@@ -154,6 +155,11 @@ async def test_a_bad_frame_gets_an_error_and_the_socket_lives(
     assert set(error) == {"type", "code", "detail", "params"}
     await talker.say(type="ping")
     await talker.hear("pong")
+
+
+async def test_a_frame_of_an_unknown_type_is_told_which_field_is_wrong(talker: Talker) -> None:
+    await talker.connection.send('{"type": "sing"}')
+    assert (await talker.hear("error"))["params"]["field"] == "type"
 
 
 async def test_an_error_names_the_message_it_is_about(talker: Talker) -> None:

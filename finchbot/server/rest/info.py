@@ -7,9 +7,10 @@ from fastapi import APIRouter
 from pydantic import BaseModel
 
 from finchbot import __version__
+from finchbot.errors import InputInvalid
 from finchbot.home import Home
 from finchbot.server.body_limit import JSON_BYTES, UPLOAD_BYTES
-from finchbot.server.rest.request import Nothing, Who
+from finchbot.server.rest.request import Nothing, Paging, Who
 from finchbot.server.services import Services
 
 
@@ -67,6 +68,7 @@ def router(services: Services) -> APIRouter:
     """Return ``/healthz`` and ``/api/v1/info``."""
     routes = APIRouter(tags=["info"])
 
+    @routes.head("/healthz", include_in_schema=False)
     @routes.get("/healthz")
     async def health(_: Nothing) -> Health:
         """Say whether the program is well; open to everybody."""
@@ -89,10 +91,18 @@ def router(services: Services) -> APIRouter:
         )
 
     @routes.get("/api/v1/tools")
-    async def tools(_caller: Who, _: Nothing) -> dict[str, Any]:
-        """Return the tools with the JSON Schema of their parameters."""
-        definitions = services.bot.tools.definitions()
-        return {"items": [definition["function"] for definition in definitions], "next": None}
+    async def tools(_caller: Who, page: Paging) -> dict[str, Any]:
+        """Return the tools with the JSON Schema of their parameters; a cursor is a name."""
+        names = services.bot.tools.names()
+        if page.cursor is not None and page.cursor not in names:
+            raise InputInvalid("list.cursor_invalid")
+        begin = 0 if page.cursor is None else names.index(page.cursor) + 1
+        end = begin + page.limit
+        shown = services.bot.tools.definitions()[begin:end]
+        return {
+            "items": [definition["function"] for definition in shown],
+            "next": names[end - 1] if end < len(names) else None,
+        }
 
     return routes
 

@@ -15,8 +15,8 @@ class Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class NoQuery(Strict):
-    """A query without fields."""
+class NoFields(Strict):
+    """A query or a body without fields."""
 
 
 class PageQuery(Strict):
@@ -31,5 +31,5 @@ def _caller(request: Request) -> Caller:
 
 
 Who = Annotated[Caller, Depends(_caller)]
-Nothing = Annotated[NoQuery, Query()]
+Nothing = Annotated[NoFields, Query()]
 Paging = Annotated[PageQuery, Query()]

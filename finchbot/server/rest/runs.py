@@ -5,7 +5,7 @@ from typing import Literal
 from fastapi import APIRouter
 
 from finchbot.ids import CallId, RunId
-from finchbot.server.rest.request import Nothing, Strict, Who
+from finchbot.server.rest.request import NoFields, Nothing, Strict, Who
 from finchbot.server.services import Services
 from finchbot.threads.records import Run
 
@@ -28,7 +28,7 @@ def router(services: Services) -> APIRouter:
         return await bot.threads.run(caller.user_id, RunId(run_id))
 
     @routes.post("/cancel")
-    async def cancel_run(run_id: str, caller: Who, _: Nothing) -> Run:
+    async def cancel_run(run_id: str, caller: Who, _: Nothing, body: NoFields | None = None) -> Run:
         """Stop a run; a run that has ended stays as it is."""
         await bot.cancel(caller.user_id, RunId(run_id))
         return await bot.threads.run(caller.user_id, RunId(run_id))

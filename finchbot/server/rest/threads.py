@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Response
-from pydantic import Field
+from pydantic import Field, StrictBool
 
 from finchbot.ids import ThreadId
 from finchbot.server.rest.request import Nothing, PageQuery, Strict, Who
@@ -37,8 +37,8 @@ class ThreadChanges(Strict):
     """What is to change."""
 
     title: Title | None = None
-    pinned: bool | None = None
-    archived: bool | None = None
+    pinned: StrictBool | None = None
+    archived: StrictBool | None = None
 
 
 def router(services: Services) -> APIRouter:
