@@ -9,7 +9,11 @@ Header = tuple[bytes, bytes]
 
 _FORWARDED = frozenset(
     {
+        b"cf-connecting-ip",
         b"forwarded",
+        b"true-client-ip",
+        b"via",
+        b"x-client-ip",
         b"x-forwarded-for",
         b"x-forwarded-host",
         b"x-forwarded-port",
@@ -60,7 +64,8 @@ class TrustedProxies:
 
     def __init__(self, addresses: Iterable[str]) -> None:
         wanted = [address.strip() for address in addresses]
-        self._all = "*" in wanted
+        self.everybody = "*" in wanted
+        """Whether every proxy is trusted."""
         self._networks = [
             ipaddress.ip_network(address, strict=False)
             for address in wanted
@@ -69,7 +74,7 @@ class TrustedProxies:
 
     def __contains__(self, address: str) -> bool:
         """Whether the proxy at this address is trusted."""
-        if self._all:
+        if self.everybody:
             return True
         parsed = _parse(address)
         return parsed is not None and any(parsed in network for network in self._networks)
@@ -81,7 +86,7 @@ def arrive(scope: Mapping[str, Any], trusted: TrustedProxies) -> Arrival:
     client = scope.get("client")
     peer: str = client[0] if client else ""
     scheme = {"ws": "http", "wss": "https"}.get(scope["scheme"], scope["scheme"])
-    host = _last(headers, b"host")
+    host = _only(headers, b"host")
     forwarded = any(name in _FORWARDED for name, _ in headers)
     if not forwarded or peer not in trusted:
         return Arrival(scheme, host, peer, direct=not forwarded)
@@ -125,7 +130,13 @@ def _parse(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None
 
 
 def _client(chain: Sequence[str], trusted: TrustedProxies) -> str | None:
-    """Return the last address of ``X-Forwarded-For`` that is no trusted proxy, else the first."""
+    """Return the last address of ``X-Forwarded-For`` that is no trusted proxy, else the first.
+
+    Who trusts every proxy knows none of them, so only the one we speak to can be believed, and
+    what it saw is the last address: anything before that a client may have written itself.
+    """
+    if trusted.everybody:
+        return chain[-1] if chain else None
     for address in reversed(chain):
         if address not in trusted:
             return address
@@ -137,6 +148,7 @@ def _all(headers: Iterable[Header], wanted: bytes) -> list[str]:
     return [part.strip() for value in values for part in value.split(",") if part.strip()]
 
 
-def _last(headers: Iterable[Header], wanted: bytes) -> str:
+def _only(headers: Iterable[Header], wanted: bytes) -> str:
+    """Return the value of a header that may come once; empty when there are several."""
     values = [value for name, value in headers if name == wanted]
-    return values[-1].decode("latin-1").strip().lower() if values else ""
+    return values[0].decode("latin-1").strip().lower() if len(values) == 1 else ""

@@ -1,5 +1,8 @@
 """How much a request may bring: counted while it is read."""
 
+import asyncio
+import contextlib
+
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -10,6 +13,7 @@ UPLOAD_BYTES = 50_000_000
 _FORM_BYTES = 64_000
 """What a multipart form may weigh beside its file."""
 _DRAIN_BYTES = 8_000_000
+_DRAIN_S = 1.0
 _UPLOADS = ("/gradio_api/upload", "/admin/_stcore/upload_file", "/api/v1/uploads")
 
 
@@ -77,10 +81,12 @@ class _Body:
 
 
 async def _drain(receive: Receive) -> None:
-    """Read on for a while, so that a client still sending gets to see the answer."""
+    """Read on for a moment, so that a client still sending gets to see the answer."""
     left = _DRAIN_BYTES
-    while left > 0:
-        message = await receive()
-        left -= len(message.get("body", b""))
-        if message["type"] != "http.request" or not message.get("more_body"):
-            return
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_DRAIN_S):
+            while left > 0:
+                message = await receive()
+                left -= len(message.get("body", b""))
+                if message["type"] != "http.request" or not message.get("more_body"):
+                    return

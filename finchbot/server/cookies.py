@@ -17,6 +17,8 @@ LANGUAGE = "finchbot_language"
 """What a person picked on the chat page; unsigned, it is theirs to change."""
 
 _KEY_BYTES = 32
+_BINARY: int = getattr(os, "O_BINARY", 0)
+"""Windows writes two bytes for a line feed without it."""
 
 
 class Signer:
@@ -58,7 +60,7 @@ def load_key(file: Path) -> bytes:
         if len(key) == _KEY_BYTES:
             return key
     made = file.with_name(f"{file.name}.{secrets.token_hex(4)}")
-    descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600)
     with os.fdopen(descriptor, "wb") as stream:
         stream.write(secrets.token_bytes(_KEY_BYTES))
         stream.flush()

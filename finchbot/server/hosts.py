@@ -29,8 +29,8 @@ class HostRule:
             server: The address the connection came in at; its own number is always right,
                 since no name can be rebound to be a number.
         """
-        name, _ = split_host(host)
-        if not name:
+        name, port = split_host(host)
+        if not name or not (port.isdecimal() or port == ""):
             return False
         if is_loopback(name) or self.names(host):
             return True
@@ -61,11 +61,14 @@ def host_rule(bind: str, allowed: Iterable[str]) -> HostRule:
 
 
 def split_host(host: str) -> tuple[str, str]:
-    """Return name and port of ``name``, ``name:port``, ``[v6]`` or ``[v6]:port``; no brackets."""
+    """Return name and port of ``name``, ``name:port``, ``[v6]`` or ``[v6]:port``; no brackets.
+
+    What begins with a bracket and is no address in brackets has no name.
+    """
     host = host.strip().lower()
     if host.startswith("["):
-        name, _, rest = host[1:].partition("]")
-        return name, rest.removeprefix(":")
+        name, closed, rest = host[1:].partition("]")
+        return name if closed and rest[:1] in {"", ":"} else "", rest.removeprefix(":")
     name, _, port = host.partition(":")
     return name.rstrip("."), port
 

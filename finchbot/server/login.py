@@ -72,9 +72,9 @@ def router(services: Services) -> APIRouter:
     async def page(
         request: Request, wanted: Annotated[str | None, Query(alias="next")] = None
     ) -> Response:
-        target = local_target(wanted)
+        target = local_target(wanted, _home(request))
         if not identities.has_login or _has_session(request, services):
-            return RedirectResponse(target if wanted else _home(request), 303)
+            return RedirectResponse(target, 303)
         return _page(request, services, target)
 
     @routes.post("/login")
@@ -82,6 +82,7 @@ def router(services: Services) -> APIRouter:
         """Open a session: JSON or a form with `password`; the cookie is `finchbot_session`."""
         from_form = "application/json" not in request.headers.get("content-type", "")
         form = await _form(request, from_form)
+        target = local_target(form.next, _home(request))
         address = request.client.host if request.client else ""
         try:
             limit.check(address)
@@ -91,9 +92,8 @@ def router(services: Services) -> APIRouter:
                 limit.failed(address)
             if not from_form:
                 raise
-            return _page(request, services, local_target(form.next), error)
+            return _page(request, services, target, error)
         limit.succeeded(address)
-        target = local_target(form.next) if form.next else _home(request)
         answer = RedirectResponse(target, 303) if from_form else JSONResponse({"user_id": OWNER})
         answer.headers["set-cookie"] = _session_cookie(request, session, SESSION_DAYS * 86_400)
         return answer
@@ -129,7 +129,7 @@ async def _form(request: Request, from_form: bool) -> LoginForm:
             fields = {name: values[0] for name, values in parse_qs(text).items()}
             return LoginForm.model_validate(fields)
         return LoginForm.model_validate(json.loads(text))
-    except (ValidationError, ValueError) as error:
+    except (ValidationError, ValueError, RecursionError) as error:
         raise InputInvalid("input.bad_login") from error
 
 

@@ -48,15 +48,15 @@ def below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(f"{folder}/")
 
 
-def local_target(wanted: str | None) -> str:
-    """Return `wanted` when it is a path on this server, else ``/``.
+def local_target(wanted: str | None, home: str) -> str:
+    """Return `wanted` when it is a path below `home`, the pages' own root, else `home`.
 
     What a browser could read as another host (two slashes, a backslash, a scheme) is not.
     """
     if not wanted or len(wanted) > 2000:
-        return "/"
-    if not wanted.startswith("/") or wanted[1:2] in {"/", "\\"}:
-        return "/"
-    if "\\" in wanted or any(ord(char) < 33 or ord(char) == 127 for char in wanted):
-        return "/"
+        return home
+    if not wanted.startswith(home) or wanted[1:2] == "/" or "\\" in wanted:
+        return home
+    if any(ord(char) < 33 or ord(char) == 127 for char in wanted):
+        return home
     return wanted

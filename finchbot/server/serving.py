@@ -1,6 +1,7 @@
 """Serving: uvicorn around the boot shim, closed in the order that lets everybody hear of it."""
 
 import errno
+import logging
 import signal
 import socket
 import sys
@@ -13,6 +14,8 @@ from finchbot.server.boot import Boot
 
 _GRACE_S = 1
 """What open connections get after the gateway has closed."""
+
+_REFUSED = "ASGI callable returned without completing handshake."
 
 if sys.platform == "win32":
     # There, to reuse an address would mean to share it with whoever listens already.
@@ -43,6 +46,7 @@ class Server(uvicorn.Server):
             timeout_graceful_shutdown=_GRACE_S,
         )
         super().__init__(config)
+        logging.getLogger("uvicorn.error").addFilter(_not_about_refusals)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to end; a second interrupt ends at once.
@@ -59,6 +63,14 @@ class Server(uvicorn.Server):
         """Close the gateway, then the connections."""
         await self._boot.close()
         await super().shutdown(sockets)
+
+
+def _not_about_refusals(record: logging.LogRecord) -> bool:
+    """Drop uvicorn's error after every socket that was refused with a reason.
+
+    It comes after a complete ``websocket.http.response``, which is a way to end a handshake.
+    """
+    return record.msg != _REFUSED
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -108,6 +108,18 @@ def test_the_client_is_the_last_one_no_trusted_proxy_stands_for() -> None:
     assert not arrive(unnamed, proxies).from_loopback
 
 
+def test_who_trusts_every_proxy_believes_what_the_nearest_one_saw() -> None:
+    chain = scope("10.0.0.1", x_forwarded_for="127.0.0.1, 203.0.113.9")
+    arrival = arrive(chain, TrustedProxies(["*"]))
+    assert arrival.client == "203.0.113.9"
+    assert not arrival.from_loopback
+
+
+@pytest.mark.parametrize("name", ["via", "cf_connecting_ip", "x_real_ip", "forwarded"])
+def test_every_trace_of_a_proxy_counts(name: str) -> None:
+    assert not arrive(scope("127.0.0.1", **{name: "1.1 x"}), TrustedProxies([])).from_loopback
+
+
 def test_the_servers_own_address_is_a_url() -> None:
     assert own_origin({"server": ("::1", 7860)}) == "http://[::1]:7860"
     assert own_origin({"server": ("127.0.0.1", 80)}) == "http://127.0.0.1:80"

@@ -62,6 +62,18 @@ async def test_without_a_credential_no_socket_opens(locked: Gateway, path: str) 
     assert refused.value.response.status_code == 401
 
 
+async def test_a_refused_socket_is_no_error_of_the_program(
+    locked: Gateway, caplog: pytest.LogCaptureFixture
+) -> None:
+    for _ in range(2):
+        with pytest.raises(websockets.InvalidStatus):
+            async with locked.connect():
+                pass
+    async with locked.client() as client:
+        await client.get("/healthz")
+    assert [record.msg for record in caplog.records if record.levelname == "ERROR"] == []
+
+
 async def test_health_and_login_are_open(locked: Gateway) -> None:
     async with locked.client() as client:
         assert (await client.get("/healthz")).json()["status"] == "ok"
@@ -143,7 +155,17 @@ async def test_its_own_pages_may_speak_to_it(gateway: Gateway) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:7860", "localhost.evil.example", "10.0.0.1"]
+    "host",
+    [
+        "evil.example",
+        "evil.example:7860",
+        "localhost.evil.example",
+        "10.0.0.1",
+        "localhost:80@evil.example",
+        "localhost:80:80",
+        "[::1",
+        "[::1]x",
+    ],
 )
 async def test_a_rebound_name_reaches_nothing(gateway: Gateway, host: str) -> None:
     async with gateway.client(headers={"Host": host}) as client:
@@ -167,6 +189,12 @@ async def test_listed_names_are_answered(tmp_path: Path) -> None:
         assert (await client.get("/api/v1/info")).status_code == 200
         same = {"Origin": "https://chat.example"}
         assert (await client.post("/api/v1/threads", headers=same)).status_code == 201
+
+
+@pytest.mark.parametrize("second", ["localhost", "evil.example"])
+async def test_two_hosts_are_none(gateway: Gateway, second: str) -> None:
+    status, _ = await raw_get(gateway, "/healthz", f"Host: {second}\r\n")
+    assert status == 403
 
 
 TRICKS = [
@@ -205,6 +233,19 @@ async def test_unknown_paths_of_the_api_are_problems_and_never_pages(
             assert answer.status_code == 404
             assert answer.headers["content-type"] == "application/problem+json"
             assert answer.json()["code"] == "server.not_found"
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/login", "/login/page.css", "/logout"])
+async def test_what_is_open_to_all_leads_to_nothing_else(locked: Gateway, path: str) -> None:
+    async with locked.client() as client:
+        for method in ("GET", "HEAD", "PUT", "OPTIONS", "TRACE"):
+            answer = await client.request(method, path)
+            assert "page of" not in answer.text
+            if answer.status_code == 405:
+                assert answer.headers["allow"]
+                assert answer.headers["content-type"] == "application/problem+json"
+        assert (await client.get(f"{path}/more")).status_code == 401
+        assert (await client.head("/healthz")).status_code == 200
 
 
 async def test_a_known_path_by_a_wrong_method_says_which_are_right(gateway: Gateway) -> None:
@@ -311,6 +352,17 @@ async def test_too_large_a_body_is_refused_by_declaration_and_by_count(gateway: 
             assert (await client.post(path, content=b"x" * 2_000_000)).status_code == 200
 
 
+async def test_a_body_that_is_announced_and_never_comes_is_refused(gateway: Gateway) -> None:
+    host, _, port = gateway.url.removeprefix("http://").partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    announced = "Expect: 100-continue\r\nContent-Length: 2000000\r\n\r\n"
+    writer.write(f"POST /api/v1/threads HTTP/1.1\r\nHost: {host}\r\n{announced}".encode())
+    answer = await reader.readuntil(b"input.too_large")
+    assert b"HTTP/1.1 413" in answer
+    writer.close()
+    await writer.wait_closed()
+
+
 async def test_an_upload_over_its_limit_is_refused_while_it_is_read(gateway: Gateway) -> None:
     async def endless() -> AsyncIterator[bytes]:
         for _ in range(1100):
@@ -328,13 +380,14 @@ async def test_refusals_speak_the_callers_language(gateway: Gateway) -> None:
     assert answer["title"] == "没有找到"
 
 
-async def raw_get(gateway: Gateway, path: str) -> tuple[int, bytes]:
+async def raw_get(gateway: Gateway, path: str, more: str = "") -> tuple[int, bytes]:
     """Send a path exactly as it is spelled; clients tidy it up."""
     host, _, port = gateway.url.removeprefix("http://").partition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
-    writer.write(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+    head = f"GET {path} HTTP/1.1\r\nHost: {host}\r\n{more}Connection: close\r\n\r\n"
+    writer.write(head.encode())
     answer = await reader.read()
     writer.close()
     await writer.wait_closed()
-    head, _, body = answer.partition(b"\r\n\r\n")
-    return int(head.split(b" ")[1]), body
+    _, _, body = answer.partition(b"\r\n\r\n")
+    return int(answer.split(b" ")[1]), body

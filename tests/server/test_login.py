@@ -56,8 +56,10 @@ async def test_a_wrong_password_is_said_clearly(locked: Gateway) -> None:
         assert "set-cookie" not in page.headers
         api = await client.post("/login", json={"password": "nope"})
         assert (api.status_code, api.json()["code"]) == (401, "access.wrong_password")
-        odd = await client.post("/login", json={"password": 5})
-        assert (odd.status_code, odd.json()["code"]) == (422, "input.bad_login")
+        for content in (b'{"password": 5}', b'{"password": "x", "a": ' + b"[" * 50_000, b"\xff"):
+            headers = {"content-type": "application/json"}
+            odd = await client.post("/login", content=content, headers=headers)
+            assert (odd.status_code, odd.json()["code"]) == (422, "input.bad_login")
 
 
 async def test_too_many_wrong_passwords_must_wait_even_for_the_right_one(locked: Gateway) -> None:
@@ -177,6 +179,16 @@ def test_tries_are_counted_per_address_and_forgotten_in_time() -> None:
     limit.check("a")
 
 
+def test_tries_from_one_network_are_one_persons() -> None:
+    limit = LoginLimit(lambda: 0.0)
+    for host in range(8):
+        limit.failed(f"2001:db8::{host:x}")
+    with pytest.raises(Busy):
+        limit.check("2001:db8::ffff")
+    for address in ("2001:db8:0:1::1", "::ffff:192.0.2.1", "192.0.2.1", ""):
+        limit.check(address)
+
+
 @given(st.text(max_size=50), st.text(max_size=10))
 def test_a_signed_text_is_read_back_for_its_purpose_alone(text: str, purpose: str) -> None:
     signer = Signer(b"key")
@@ -195,8 +207,9 @@ def test_no_made_up_cookie_is_believed_and_none_raises(value: str) -> None:
 @given(st.text(max_size=60))
 def test_a_target_after_login_never_leaves_this_server(wanted: str) -> None:
     for target in (wanted, f"/{wanted}", f"//{wanted}", f"/\\{wanted}"):
-        kept = local_target(target)
+        kept = local_target(target, "/")
         assert kept.startswith("/")
+        assert local_target(target, "/finch/").startswith("/finch/")
         assert not kept.startswith(("//", "/\\"))
         assert "\\" not in kept
 
