@@ -30,7 +30,6 @@ from finchbot.events import (
     RunInterrupted,
     RunQueued,
     RunStarted,
-    Terminal,
     TextDelta,
     TextRetracted,
     ThreadDeleted,
@@ -204,59 +203,6 @@ class Folding:
             self._view = self.view
         self._delta = event
         self._texts.append(event.text)
-
-
-def closing_events(view: RunView, last: Terminal, *, why: str) -> list[RunEvent]:
-    """Return what must still be said so that a run which stops here keeps the laws.
-
-    Args:
-        view: The run so far.
-        last: Its terminal event.
-        why: Output of the tool calls that will not answer any more, such as
-            ``"cancelled by the user"``.
-
-    Returns:
-        A partial `MessageCompleted` per open message, an `ApprovalResolved` per open question,
-        a failed `ToolCallFinished` per open tool call, then `last`. Empty when the run has
-        ended already.
-    """
-    if view.ended:
-        return []
-    closing = [event for item in view.items for event in _close(item, last, why)]
-    return [*closing, last]
-
-
-def _close(item: Item, last: Terminal, why: str) -> list[RunEvent]:
-    thread_id, run_id = last.thread_id, last.run_id
-    match item:
-        case SpokenItem(done=False):
-            return [
-                MessageCompleted(
-                    thread_id=thread_id,
-                    run_id=run_id,
-                    message_id=item.message_id,
-                    text=item.text,
-                    reasoning=item.reasoning,
-                    partial=True,
-                )
-            ]
-        case ToolItem(state="running" | "waiting"):
-            finished = ToolCallFinished(
-                thread_id=thread_id,
-                run_id=run_id,
-                call_id=item.call_id,
-                output=why,
-                is_error=True,
-                elapsed_s=0.0,
-            )
-            if item.state == "running":
-                return [finished]
-            expired = ApprovalResolved(
-                thread_id=thread_id, run_id=run_id, call_id=item.call_id, decision="expired"
-            )
-            return [expired, finished]
-        case _:
-            return []
 
 
 def _spoken(view: RunView, message_id: MessageId) -> SpokenItem:

@@ -4,9 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from finchbot import events as ev
+from finchbot.dispatch.closing import closing_events
 from finchbot.events import RunEvent
 from finchbot.ids import CallId, MessageId, RunId
-from finchbot.run_view import Folding, RunView, SpokenItem, closing_events, fold, fold_all
+from finchbot.run_view import Folding, RunView, SpokenItem, fold, fold_all
 from tests.support.event_laws import DELTA, check_run
 from tests.support.event_strategies import RUN, THREAD, any_event, is_whole, turn_events, whole_run
 

@@ -4,15 +4,42 @@ import logging
 
 from finchbot.bus import MessageBus
 from finchbot.errors import FinchError
-from finchbot.events import RunInterrupted, Terminal
+from finchbot.events import (
+    ApprovalResolved,
+    MessageCompleted,
+    RunEvent,
+    RunInterrupted,
+    Terminal,
+    ToolCallFinished,
+)
 from finchbot.ids import RunId, ThreadId
-from finchbot.run_view import SpokenItem, closing_events
+from finchbot.run_view import Item, RunView, SpokenItem, ToolItem
 from finchbot.threads.store import ThreadStore
 
 log = logging.getLogger(__name__)
 
 PROGRAM_ENDED = "the program ended before the tool answered"
 """What the model reads as the result of a call that was open."""
+
+
+def closing_events(view: RunView, last: Terminal, *, why: str) -> list[RunEvent]:
+    """Return what must still be said so that a run which stops here keeps the laws.
+
+    Args:
+        view: The run so far.
+        last: Its terminal event.
+        why: Output of the tool calls that will not answer any more, such as
+            ``"cancelled by the user"``.
+
+    Returns:
+        A partial `MessageCompleted` per open message, an `ApprovalResolved` per open question,
+        a failed `ToolCallFinished` per open tool call, then `last`. Empty when the run has
+        ended already.
+    """
+    if view.ended:
+        return []
+    closing = [event for item in view.items for event in _close(item, last, why)]
+    return [*closing, last]
 
 
 async def close_from_record(
@@ -59,3 +86,36 @@ async def recover(store: ThreadStore, bus: MessageBus) -> int:
     if closed:
         log.warning("%d runs were cut off when the program last ended", closed)
     return closed
+
+
+def _close(item: Item, last: Terminal, why: str) -> list[RunEvent]:
+    thread_id, run_id = last.thread_id, last.run_id
+    match item:
+        case SpokenItem(done=False):
+            return [
+                MessageCompleted(
+                    thread_id=thread_id,
+                    run_id=run_id,
+                    message_id=item.message_id,
+                    text=item.text,
+                    reasoning=item.reasoning,
+                    partial=True,
+                )
+            ]
+        case ToolItem(state="running" | "waiting"):
+            finished = ToolCallFinished(
+                thread_id=thread_id,
+                run_id=run_id,
+                call_id=item.call_id,
+                output=why,
+                is_error=True,
+                elapsed_s=0.0,
+            )
+            if item.state == "running":
+                return [finished]
+            expired = ApprovalResolved(
+                thread_id=thread_id, run_id=run_id, call_id=item.call_id, decision="expired"
+            )
+            return [expired, finished]
+        case _:
+            return []

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 
 from finchbot.agent.turn import Agent
 from finchbot.bus import MessageBus
-from finchbot.dispatch.closing import PROGRAM_ENDED, close_from_record
+from finchbot.dispatch.closing import PROGRAM_ENDED, close_from_record, closing_events
 from finchbot.dispatch.lanes import Job, StopReason
 from finchbot.errors import FinchError
 from finchbot.events import (
@@ -22,7 +22,7 @@ from finchbot.events import (
 )
 from finchbot.ids import NewId
 from finchbot.log import frames_of
-from finchbot.run_view import ENDED, SpokenItem, ToolItem, closing_events
+from finchbot.run_view import ENDED, SpokenItem, ToolItem
 from finchbot.threads.store import ThreadStore
 
 Describe = Callable[[FinchError, str | None], ErrorInfo]

@@ -12,6 +12,7 @@ from openai import AsyncAPIResponse
 from openai.types.chat import ChatCompletionChunk
 
 from finchbot import __version__
+from finchbot.errors import ProviderError
 from finchbot.ids import Clock
 from finchbot.lazy import Lazy
 from finchbot.providers.connection import CONNECT_TIMEOUT_S, Connection
@@ -130,9 +131,16 @@ class Lines:
         self._lines: dict[Connection, Lazy[Line]] = {}
 
     def to(self, connection: Connection) -> Line:
-        """Return the line of this connection, opening it when it is new."""
+        """Return the line of this connection, opening it when it is new.
+
+        Raises:
+            ProviderError: Its address names no host there can be.
+        """
         made = Lazy(lambda: Line(connection, self._tls.get(), self._clock))
-        return self._lines.setdefault(connection, made).get()
+        try:
+            return self._lines.setdefault(connection, made).get()
+        except httpx2.InvalidURL:
+            raise ProviderError("provider.no_address", provider=connection.provider) from None
 
     async def close(self) -> None:
         """Close every line."""

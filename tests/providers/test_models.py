@@ -36,6 +36,13 @@ async def test_a_key_in_the_environment_and_an_address_in_the_file_meet(
     assert model_server.requests[0].body["model"] == "deepseek-v4-flash"
 
 
+def test_an_address_that_no_host_can_have_is_refused(models: Models) -> None:
+    odd = settings(mine={"api_base": "http://😀"})
+    with pytest.raises(ProviderError) as raised:
+        models.chat_model(ModelRef("mine", "m"), odd)
+    assert raised.value.code == "provider.no_address"
+
+
 async def test_an_address_of_ones_own_needs_no_key(
     models: Models, model_server: ModelServer
 ) -> None:

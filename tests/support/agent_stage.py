@@ -16,6 +16,7 @@ from finchbot.agent.run_context import Definition, Workspace
 from finchbot.agent.runner import GraphAgent
 from finchbot.agent.turn import Turn
 from finchbot.agent.window import Limits
+from finchbot.dispatch.closing import closing_events
 from finchbot.events import (
     MessageCompleted,
     RunCancelled,
@@ -33,7 +34,7 @@ from finchbot.messages import (
     ToolCallPart,
     ToolResultPart,
 )
-from finchbot.run_view import closing_events, fold_all
+from finchbot.run_view import fold_all
 from finchbot.tools.base import ToolContext, ToolOutcome
 from tests.support.clock import FakeClock
 from tests.support.event_laws import check_run

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from finchbot.bot import FinchBot
+from finchbot.dispatch.closing import closing_events
 from finchbot.errors import (
     InputInvalid,
     NothingToDecide,
@@ -33,7 +34,7 @@ from finchbot.events import (
 from finchbot.home import open_home
 from finchbot.ids import CallId, MessageId, RunId, ThreadId, UserId, new_id, utc_now
 from finchbot.messages import Accepted, InboundMessage, Message, TextPart
-from finchbot.run_view import RunStatus, RunView, closing_events, fold_all
+from finchbot.run_view import RunStatus, RunView, fold_all
 from finchbot.settings import SettingsStore
 from finchbot.threads.records import Page, Run, Thread
 from finchbot.tools import files

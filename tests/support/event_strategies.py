@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from finchbot import events as ev
+from finchbot.dispatch.closing import closing_events
 from finchbot.ids import CallId, MessageId, RunId, ThreadId
 from finchbot.messages import Message, TextPart
-from finchbot.run_view import RunView, SpokenItem, ToolItem, closing_events, fold_all
+from finchbot.run_view import RunView, SpokenItem, ToolItem, fold_all
 
 THREAD = ThreadId("thr_1")
 RUN = RunId("run_1")
