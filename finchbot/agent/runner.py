@@ -130,10 +130,12 @@ class GraphAgent:
     async def _input(self, turn: Turn) -> list[BaseMessage]:
         """Return what goes into the state: the question, after the record when the desk is off."""
         asked = question(turn.message)
-        desk = await self._desk.read(turn.thread_id) or []
-        recent = await self._parts.record.recent_messages(turn.thread_id, TAIL)
+        desk, recent = await asyncio.gather(
+            self._desk.read(turn.thread_id),
+            self._parts.record.recent_messages(turn.thread_id, TAIL),
+        )
         tail = before_run(recent, turn.run_id)
-        if fits(desk, tail, whole=len(recent) < TAIL):
+        if fits(desk or [], tail, whole=len(recent) < TAIL):
             return [asked]
         await self._desk.clear(turn.thread_id)
         recorded = await self._parts.record.recent_messages(turn.thread_id, self._max_messages)

@@ -23,6 +23,12 @@ from finchbot.ui.words import Words
 
 UPDATES_PER_S = 15.0
 """How often a page repaints while an answer streams."""
+LIST_AFTER_S = 0.25
+"""How much later than the conversation the thread list shows that a run began or ended: reading
+it must not stand in the way of an answer's first words."""
+START_S = 0.015
+"""What a message just taken in waits for its run to start, so that both are drawn as one and the
+drawing comes when the run waits for its model and not while it gets ready."""
 AT_ONCE = 4
 """Changes after a pause that show without waiting: the user's words, the start, a first token."""
 BEAT_S = 15.0
@@ -47,6 +53,9 @@ class Frame(NamedTuple):
             chat=None if self.chat == shown_now.chat else self.chat,
             foot=None if self.foot == shown_now.foot else self.foot,
         )
+
+
+NOTHING_NEW = Frame(None, None, None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +96,10 @@ class PageStream:
         self.stage = stage
         self.page = page
         self._drawn: dict[RunId, tuple[RunView, str, list[Shown]]] = {}
-        self._last = Frame(None, None, None, None, None)
+        self._last = NOTHING_NEW
         self._listed: Page[Thread] = Page(items=())
         self._listed_for: object = None
+        self._listing: asyncio.Task[None] | None = None
         self._title = ""
         self._beat = 0
 
@@ -99,13 +109,16 @@ class PageStream:
         while page.followed:
             async with AsyncExitStack() as stack:
                 thread = await self._enter(stack)
+                stack.callback(self._drop_listing)
                 shows = page.thread_id
                 while True:
-                    await asyncio.sleep(pace.delay_s())
+                    await asyncio.sleep(pace.delay_s() + _starting_s(thread))
                     page.changed.clear()
                     if not page.followed or page.thread_id != shows:
                         break
-                    yield await self._frame(thread)
+                    frame = await self._frame(thread)
+                    if frame != NOTHING_NEW:
+                        yield frame
                     await self._change(thread)
 
     async def _enter(self, stack: AsyncExitStack) -> FollowedThread | None:
@@ -168,18 +181,37 @@ class PageStream:
             page.problem = self.stage.words(page).explain(error)
 
     async def _list(self, thread: FollowedThread | None) -> None:
-        """Read the thread list again when something it shows may have changed."""
+        """Read the thread list at once when another one is wanted, soon when it may be stale."""
         page = self.page
-        wanted = page.query, page.threads, page.thread_id, page.taken, page.listed
-        if wanted == self._listed_for and not (thread is not None and thread.listed):
-            return
-        self._listed_for = wanted
-        threads, user = self.stage.bot.threads, page.visitor.user_id
-        self._title = ""
+        wanted = page.query, page.threads, page.thread_id, page.listed
+        if wanted != self._listed_for:
+            self._listed_for = wanted
+            await self._read_list(thread)
+        elif thread is not None and thread.listed and self._listing is None:
+            self._listing = asyncio.create_task(self._list_soon(thread))
+
+    async def _list_soon(self, thread: FollowedThread) -> None:
+        await asyncio.sleep(LIST_AFTER_S)
+        try:
+            await self._read_list(thread)
+        except FinchError as error:
+            self.page.problem = self.stage.words(self.page).explain(error)
+        self._listing = None
+        self.page.touch()
+
+    async def _read_list(self, thread: FollowedThread | None) -> None:
+        page, threads, user = self.page, self.stage.bot.threads, self.page.visitor.user_id
+        title = ""
         if thread is not None:
             thread.listed = False
-            self._title = (await threads.get(user, thread.thread_id)).title
+            title = (await threads.get(user, thread.thread_id)).title
+        self._title = title
         self._listed = await threads.list(user, q=page.query, limit=page.threads)
+
+    def _drop_listing(self) -> None:
+        if self._listing is not None:
+            self._listing.cancel()
+            self._listing = None
 
     def _side(self, words: Words) -> str:
         page = self.page
@@ -203,3 +235,10 @@ class PageStream:
         if before is not None and before[0] is view and before[1] == words.language:
             return before
         return view, words.language, shown(view, words)
+
+
+def _starting_s(thread: FollowedThread | None) -> float:
+    """Return how long to wait for a run that is about to start."""
+    runs = () if thread is None else thread.runs
+    about_to = bool(runs) and runs[-1].status == "queued" and runs[-1].position is None
+    return START_S if about_to else 0.0

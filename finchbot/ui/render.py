@@ -151,11 +151,12 @@ def _ending(view: RunView, words: Words) -> list[Shown]:
     match view.status:
         case "queued":
             if view.position is None:
-                return []
+                # It starts in a moment: one look until the first words, not two.
+                return [_waiting(words)]
             cancel = _button("unqueue", view.run_id, words.say("unqueue"))
             return [_own(f'<p class="queued">{inert.literal(words.say("queued"))} {cancel}</p>')]
         case "running":
-            return [] if view.items else [_own(f'<p class="waiting">{_dots(words)}</p>')]
+            return [] if view.items else [_waiting(words)]
         case "waiting" | "finished":
             return []
         case "cancelled":
@@ -169,6 +170,10 @@ def _ending(view: RunView, words: Words) -> list[Shown]:
             return [_broken(view, sentence, reference, words)]
         case _:
             assert_never(view.status)
+
+
+def _waiting(words: Words) -> Shown:
+    return _own(f'<p class="waiting">{_dots(words)}</p>')
 
 
 def _broken(view: RunView, sentence: str, reference: str, words: Words) -> Shown:

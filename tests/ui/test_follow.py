@@ -29,6 +29,7 @@ class Screen:
             frame = await anext(self.stream)
             self.frames += 1
             changed = {name: part for name, part in frame._asdict().items() if part is not None}
+            assert changed, "a frame without news was sent"
             self.shows = self.shows._replace(**changed)
         return self.shows
 
@@ -92,6 +93,21 @@ async def test_what_is_said_in_another_tab_appears(
         await screen.until(lambda frame: said(frame) == "first\nfirst")
         await talk(bot, "second", page.thread_id)
         await screen.until(lambda frame: said(frame) == "first\nfirst\nsecond\nsecond")
+
+
+async def test_the_thread_list_follows_a_talk_and_does_not_hold_it_up(
+    bot: FinchBot, page: OpenPage, catalogue: Catalogue, core: EchoCore
+) -> None:
+    page.thread_id = await talk(bot, "first")
+    async with watching(bot, page, catalogue) as screen:
+        await screen.until(lambda frame: said(frame) == "first\nfirst")
+        await bot.threads.update(OWNER, page.thread_id, title="Renamed elsewhere")
+        await talk(bot, "hold on", page.thread_id)
+        frame = await screen.until(lambda frame: said(frame).endswith("hold"))
+        assert "Renamed elsewhere" not in (frame.side or "")
+        await screen.until(lambda frame: "Renamed elsewhere" in (frame.side or ""))
+        core.go.set()
+        await screen.until(lambda frame: said(frame).endswith("hold on"))
 
 
 async def test_switching_leaves_the_other_thread_alone(

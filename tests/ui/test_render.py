@@ -154,7 +154,8 @@ def test_a_waiting_message_is_marked_and_can_be_taken_back(words: Words) -> None
     queued = text(shown(replace(VIEW, status="queued", position=1), words))
     assert "Waits for the answer before it" in queued
     assert f'class="act unqueue {RUN}"' in queued
-    assert len(shown(replace(VIEW, status="queued", position=None), words)) == 1
+    starting = shown(replace(VIEW, status="queued", position=None), words)
+    assert starting == shown(replace(VIEW, status="running"), words)
 
 
 def test_a_run_that_said_nothing_yet_shows_that_it_thinks(words: Words) -> None:

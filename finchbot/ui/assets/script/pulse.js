@@ -7,12 +7,15 @@ const address = (thread) => {
   return url;
 };
 
+// A thread that began on the empty page takes its place in the history, and a thread that is gone
+// leaves its own to the empty page; what a person opened is a step, unless it was a step back.
 const follow_thread = (thread) => {
   const began_here = !shown_thread && thread && under_way.size;
   if (began_here) sessionStorage.removeItem(draft_key());
   else keep_draft();
-  const replace = began_here || (shown_thread && !thread);
-  history[replace ? "replaceState" : "pushState"](null, "", address(thread));
+  const step = asked_for?.thread === thread ? asked_for.step : !began_here && thread;
+  if (asked_for?.thread === thread) asked_for = null;
+  history[step ? "pushState" : "replaceState"](null, "", address(thread));
   shown_thread = thread;
   if (!began_here) put(sessionStorage.getItem(draft_key()) || "");
   to_bottom();
@@ -22,7 +25,7 @@ let first = true;
 const on_pulse = () => {
   const state = pulse()?.dataset;
   if (!state) return;
-  page.lang = state.language;
+  if (page.lang !== state.language) page.lang = state.language;
   document.title = state.title ? `${state.title} · FinchBot` : "FinchBot";
   if (first) {
     first = false;
