@@ -33,13 +33,12 @@ def ask_ms(page: Page, box: str, question: str, *, first: str, last: str) -> flo
     """Ask and return the time until the first words of the answer are painted.
 
     Args:
-        page: A page that can be written to; it comes to the front.
+        page: A page that can be written to.
         box: Where the question goes.
         question: Its text.
         first: What the answer begins with.
         last: What the answer ends with; returns when that is painted, too.
     """
-    page.bring_to_front()
     asked: dict[str, Any] = {"box": box, "question": question, "first": first, "last": last}
     begun_ms, _ = page.evaluate("asked => bench.ask(asked)", asked)
     return float(begun_ms)
