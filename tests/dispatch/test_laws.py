@@ -56,8 +56,9 @@ def _retold(event: RunEvent) -> MakeEvent:
 
 async def play(folder: Path, talk: list[Act]) -> list[RunEvent]:
     """Send one message per act to one thread and return all its events."""
-    gates = [Gate() for _ in talk]
-    agent = ScriptedAgent(*(act.script(gate) for act, gate in zip(talk, gates, strict=True)))
+    agent = ScriptedAgent()
+    for n, act in enumerate(talk):
+        agent.on(f"m{n}", act.script(Gate()))
     async with open_core(folder, agent=agent) as core:
         thread = await core.threads.create(OWNER)
         sent = []

@@ -55,10 +55,11 @@ Script = Sequence[Step]
 
 
 class ScriptedAgent:
-    """Implements `Agent`: takes the next script for every turn, then answers by itself."""
+    """Implements `Agent`: takes the script of the message, the next one, or answers by itself."""
 
     def __init__(self, *scripts: Script) -> None:
         self._scripts = list(scripts)
+        self._by_text: dict[str, Script] = {}
         self.turns: list[Turn] = []
         """The turns it was given, in order."""
         self.running = 0
@@ -68,9 +69,13 @@ class ScriptedAgent:
     def add(self, *scripts: Script) -> None:
         self._scripts += scripts
 
+    def on(self, text: str, script: Script) -> None:
+        """Take this script for the message that says `text`, whichever were stopped before it."""
+        self._by_text[text] = script
+
     async def run(self, turn: Turn) -> AsyncGenerator[RunEvent]:
         self.turns.append(turn)
-        script = self._scripts.pop(0) if self._scripts else answering("ok")
+        script = self._by_text.get(turn.message.text) or self._next()
         self.running += 1
         self.most_running = max(self.most_running, self.running)
         try:
@@ -83,6 +88,9 @@ class ScriptedAgent:
                     yield step(turn)
         finally:
             self.running -= 1
+
+    def _next(self) -> Script:
+        return self._scripts.pop(0) if self._scripts else answering("ok")
 
 
 def started(model: str = "scripted/one") -> MakeEvent:
