@@ -20,6 +20,7 @@ _NEEDED = frozenset(
         ("GET", "/manifest.json"),
         ("GET", "/robots.txt"),
         ("GET", "/theme.css"),
+        ("GET", "/gradio_api/app_id"),
         ("GET", "/gradio_api/queue/data"),
         ("GET", "/gradio_api/startup-events"),
         ("POST", "/gradio_api/queue/join"),

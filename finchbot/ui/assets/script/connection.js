@@ -19,14 +19,27 @@ const well = async () =>
   (await fetch("healthz", { cache: "no-store" }).catch(() => null))?.ok || false;
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
+// Whoever goes to another page breaks the stream as well, and must not be called back. When nothing
+// came of it (a download, say), this page is still there a while later and starts anew.
+let left_at = -Infinity;
+addEventListener("beforeunload", () => { left_at = performance.now(); }, true);
+const stay = async () => {
+  while (performance.now() - left_at < 5000) await pause(1000);
+};
+
 const await_server = async () => {
   if (lost) return;
   lost = true;
+  await stay();
   restore();
   trouble(words().connection_lost);
   while (!(await well())) await pause(1000);
+  await stay();
   location.reload();
 };
+
+// Come back to by the browser's Back, as it was left: with a stream that has ended.
+addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
 window.finch = {
   ended: async () => {

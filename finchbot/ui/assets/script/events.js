@@ -55,6 +55,5 @@ document.addEventListener("submit", (event) => {
   box().focus();
 });
 addEventListener("popstate", () => {
-  shown_thread = new URL(location.href).searchParams.get("thread") || "";
-  act({ do: "open", thread_id: shown_thread || null });
+  open_thread(new URL(location.href).searchParams.get("thread"), false);
 });

@@ -15,6 +15,7 @@ const under_way = new Map();
 let asleep = false;
 let lost = false;
 let hidden_since = 0;
+let asked_for = null;  // The thread a person asked for, and whether that is a step in the history.
 let shown_thread = new URL(location.href).searchParams.get("thread") || "";
 
 const wake = () => {

@@ -1,7 +1,8 @@
 // ---- threads: drawer, dialogs, address ---------------------------------------------------
 
-const open_thread = (thread_id) => {
+const open_thread = (thread_id, step = true) => {
   drawer(false);
+  asked_for = { thread: thread_id || "", step };
   act({ do: "open", thread_id: thread_id || null });
 };
 
