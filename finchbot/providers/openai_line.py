@@ -57,7 +57,11 @@ class Line:
             timeout=timeout,
             default_headers={"User-Agent": f"FinchBot/{__version__}", **dict(connection.headers)},
             http_client=openai.DefaultAsyncHttpxClient(
-                verify=tls, timeout=timeout, trust_env=not connection.local
+                verify=tls,
+                timeout=timeout,
+                trust_env=not connection.local,
+                # The talk and the user's own headers go nowhere but to the address they gave.
+                follow_redirects=False,
             ),
         )
         # The client would send these from OPENAI_… variables to whatever server this is.

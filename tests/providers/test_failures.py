@@ -157,6 +157,18 @@ def closed_port() -> Iterator[int]:
         yield taken.getsockname()[1]
 
 
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+async def test_the_talk_is_not_carried_on_to_another_address(
+    chat: Ask, model_server: ModelServer, status: int
+) -> None:
+    elsewhere = {"location": f"{model_server.url}/chat/completions"}
+    model_server.script(Reply.of(Refuse(status, "moved", None, elsewhere)))
+    with pytest.raises(ProviderError) as raised:
+        await chat().ainvoke(HI)
+    assert raised.value.code == "provider.rejected"
+    assert len(model_server.requests) == 1
+
+
 async def test_nobody_at_the_address_is_no_connection(chat: Ask, closed_port: int) -> None:
     with pytest.raises(Unavailable) as raised:
         await chat(api_base=f"http://127.0.0.1:{closed_port}").ainvoke(HI)
