@@ -5,6 +5,22 @@ const to_bottom = () => requestAnimationFrame(() => requestAnimationFrame(() => 
   if (area) area.scrollTop = area.scrollHeight;
 }));
 
+// What is put above the words a person reads must not move them.
+const keep_place = () => {
+  const area = scroller();
+  const below = area.scrollHeight - area.scrollTop;
+  const until = performance.now() + 3000;
+  let height = area.scrollHeight;
+  const look = () => {
+    if (area.scrollHeight !== height) {
+      height = area.scrollHeight;
+      area.scrollTop = height - below;
+    }
+    if (area.isConnected && performance.now() < until) requestAnimationFrame(look);
+  };
+  look();
+};
+
 const copy_answer = (button) => {
   const rows = [...document.querySelectorAll("#finch-chat .message-row")];
   const row = rows.findLast(
@@ -32,5 +48,8 @@ const from_conversation = (button) => {
   const [, action, run_id] = button.className.split(" ");
   if (action === "retry") act({ do: "retry", run_id, client_id: `${run_id}-${Date.now()}` });
   else if (action === "unqueue") act({ do: "unqueue", run_id });
-  else act({ do: action });
+  else {
+    if (action === "earlier") keep_place();
+    act({ do: action });
+  }
 };
