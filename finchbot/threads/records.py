@@ -18,7 +18,7 @@ TitleSource = Literal["none", "first_message", "model", "tool", "user"]
 
 
 class Thread(Wire):
-    """One conversation."""
+    """One thread: a conversation with its place in the list."""
 
     id: ThreadId
     user_id: UserId

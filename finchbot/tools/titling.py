@@ -24,7 +24,7 @@ class SessionTitleArguments(Arguments):
 
 class SessionTitle(FinchTool[SessionTitleArguments]):
     name = "session_title"
-    description = "Read or set the title of this conversation. Set it only when the user asks."
+    description = "Read or set the title of this thread. Set it only when the user asks."
     arguments = SessionTitleArguments
     touches = frozenset({"reads", "writes"})
 

@@ -69,7 +69,7 @@ def test_a_message_may_come_whole_from_standard_input(program: Program) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "fragment"),
     [
-        (["-s", "thr_none", "-m", "hi"], 3, "no such conversation"),
+        (["-s", "thr_none", "-m", "hi"], 3, "no such thread"),
         (["-m", "  "], 2, "empty"),
         (["-m", "x" * 2_000_000], 2, ""),
         (["--model", "openai/gpt-4o", "-m", "hi"], 1, "OPENAI_API_KEY"),
@@ -218,11 +218,11 @@ def test_a_person_sees_the_answer_grow_stops_it_and_goes_on(
     screen.type("/threads\n")
     screen.look_for("thr_")
     screen.type("/new\n")
-    screen.look_for("starts a new conversation")
+    screen.look_for("starts a new thread")
     screen.type("/open 1\n")
     screen.look_for("Continuing “count”")
     screen.type("/open nothing\n")
-    screen.look_for("no such conversation")
+    screen.look_for("no such thread")
     screen.type("/quit\n")
     assert screen.end() == 0
     assert "\x1b[2J" not in screen.seen

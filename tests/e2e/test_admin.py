@@ -167,7 +167,7 @@ def test_a_thread_is_renamed_pinned_and_archived(owner: Owner, server: ServerPro
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("textbox", name="Title").fill("Swifts <b>")
     dialog.get_by_role("button", name="Rename").click()
-    expect(page.get_by_text("The conversation has its new title.")).to_be_visible()
+    expect(page.get_by_text("The thread has its new title.")).to_be_visible()
     expect(row(page, "Swifts <b>")).to_be_visible()
     thread = api(server, "GET", f"/threads/{thread_id}")
     assert (thread["title"], thread["title_source"]) == ("Swifts <b>", "user")
@@ -187,15 +187,15 @@ def test_delete_names_what_goes_and_asks(owner: Owner, server: ServerProcess) ->
     kept, gone = thread_titled(server, "To be kept"), thread_titled(server, "To be gone")
     page = owner.open("threads")
     dialog = page.get_by_role("dialog")
-    choose(page, "To be kept", "Delete conversation")
+    choose(page, "To be kept", "Delete thread")
     expect(dialog.get_by_text("To be kept", exact=True)).to_be_visible()
     dialog.get_by_role("button", name="Cancel").click()
     expect(dialog).to_have_count(0)
-    choose(page, "To be gone", "Delete conversation")
+    choose(page, "To be gone", "Delete thread")
     expect(dialog).to_contain_text("This cannot be undone")
     picture(page, "admin-delete")
-    dialog.get_by_role("button", name="Delete conversation").click()
-    expect(page.get_by_text("The conversation is deleted.")).to_be_visible()
+    dialog.get_by_role("button", name="Delete thread").click()
+    expect(page.get_by_text("The thread is deleted.")).to_be_visible()
     expect(row(page, "To be gone")).to_have_count(0)
     assert api(server, "GET", f"/threads/{kept}")["title"] == "To be kept"
     answer = httpx.get(f"{server.url}/api/v1/threads/{gone}", headers=OWNER, trust_env=False)
@@ -211,7 +211,7 @@ def test_what_was_deleted_elsewhere_is_said_in_the_dialog(
     expect(page.get_by_role("dialog").get_by_role("button", name="Rename")).to_be_visible()
     api(server, "DELETE", f"/threads/{thread_id}")
     page.get_by_role("dialog").get_by_role("button", name="Rename").click()
-    expect(page.get_by_role("dialog")).to_contain_text("no such conversation")
+    expect(page.get_by_role("dialog")).to_contain_text("no such thread")
     expect(page.get_by_role("dialog")).to_contain_text("thread.not_found · HTTP 404")
 
 
@@ -224,8 +224,8 @@ def test_two_chinese_characters_find_a_thread(owner: Owner, server: ServerProces
     expect(row(page, "Birds of Bern")).to_have_count(0)
     expect(row(page, "苏黎世的鸟")).to_be_visible()
     search(page, "nowhere to be found")
-    expect(page.get_by_text("No conversation has these words.")).to_be_visible()
-    page.get_by_role("button", name="Show all conversations").click()
+    expect(page.get_by_text("No thread has these words.")).to_be_visible()
+    page.get_by_role("button", name="Show all threads").click()
     expect(row(page, "Birds of Bern")).to_be_visible()
 
 
@@ -266,7 +266,7 @@ def test_hostile_titles_are_shown_letter_by_letter(owner: Owner, server: ServerP
         assert page.locator("[data-testid=stMain] :is(img, svg[onload], iframe, h2)").count() == 0
     go(page, server, "threads")
     for title in shown:
-        choose(page, title, "Delete conversation")
+        choose(page, title, "Delete thread")
         expect(page.get_by_role("dialog").get_by_text(title, exact=True)).to_be_visible()
         page.get_by_role("button", name="Cancel").click()
         expect(page.get_by_role("dialog")).to_have_count(0)
@@ -366,9 +366,9 @@ def test_on_a_phone_nothing_runs_over_and_the_menu_is_closed_at_first(
     for path in PATHS:
         go(page, server, path)
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-    expect(page.get_by_role("link", name="Conversations")).not_to_be_in_viewport()
+    expect(page.get_by_role("link", name="Threads", exact=True)).not_to_be_in_viewport()
     page.get_by_role("button", name="Show menu").tap()
-    expect(page.get_by_role("link", name="Conversations")).to_be_in_viewport()
+    expect(page.get_by_role("link", name="Threads", exact=True)).to_be_in_viewport()
     picture(page, "admin-phone-menu")
 
 

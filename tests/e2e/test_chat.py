@@ -231,7 +231,7 @@ def test_threads_are_made_switched_renamed_found_and_deleted(
     page = at_home(visitors, server)
     begun(page, "the apple thread", "You said: the apple thread")
     first = open_thread(page)
-    page.get_by_role("button", name="New conversation").click()
+    page.get_by_role("button", name="New thread").click()
     expect(page.locator(".hello")).to_be_visible()
     expect(page).not_to_have_url(re.compile("thread="))
     begun(page, "the pear thread", "You said: the pear thread")
@@ -255,7 +255,7 @@ def test_threads_are_made_switched_renamed_found_and_deleted(
     expect(users(page)).to_have_text("the pear thread")
     page.get_by_role("link", name=re.compile("Fruit")).hover()
     page.get_by_role("button", name=re.compile("Delete “Fruit")).click()
-    dialog.get_by_role("button", name="Delete conversation").click()
+    dialog.get_by_role("button", name="Delete thread").click()
     expect(page.locator(".hello")).to_be_visible()
     expect(page.get_by_role("link", name=re.compile("Fruit"))).to_have_count(0)
     expect(page).not_to_have_url(re.compile("thread="))
@@ -325,7 +325,7 @@ def test_a_chinese_browser_gets_a_chinese_page_and_the_switch_changes_all_of_it(
     expect(users(page)).to_have_text("请断开")
     page.reload()
     settled(page)
-    expect(page.get_by_role("button", name="New conversation")).to_be_visible()
+    expect(page.get_by_role("button", name="New thread")).to_be_visible()
 
 
 def test_another_tab_shows_what_is_said_in_this_one(
@@ -355,7 +355,7 @@ def test_what_cannot_be_sent_goes_back_into_the_box_with_the_reason(
     expect(page.get_by_role("alert")).to_contain_text("The message is empty")
     expect(box(page)).to_have_value("\u200b")
     server.api("DELETE", f"/threads/{thread_id}")
-    expect(page.get_by_role("alert")).to_contain_text("no such conversation")
+    expect(page.get_by_role("alert")).to_contain_text("no such thread")
     expect(page.locator(".hello")).to_be_visible()
 
 
@@ -374,6 +374,7 @@ def test_a_long_thread_shows_its_end_and_loads_earlier_turns_on_request(
     page.get_by_role("button", name="Load earlier messages").click()
     expect(users(page)).to_have_count(27)
     expect(users(page).first).to_have_text("turn 0.")
+    expect(users(page).nth(2)).to_be_in_viewport()
     expect(page.get_by_role("button", name="Load earlier messages")).to_have_count(0)
 
 
@@ -382,10 +383,10 @@ def test_on_a_phone_the_threads_are_a_drawer_closed_at_first(
 ) -> None:
     size = {"width": 390, "height": 844}
     page = at_home(visitors, server, viewport=size, is_mobile=True, has_touch=True)
-    new = page.get_by_role("button", name="New conversation")
+    new = page.get_by_role("button", name="New thread")
     expect(new).to_be_hidden()
     picture(page, "chat-phone")
-    page.get_by_role("button", name="Show conversations").tap()
+    page.get_by_role("button", name="Show threads").tap()
     expect(new).to_be_visible()
     page.keyboard.press("Escape")
     expect(new).to_be_hidden()

@@ -132,7 +132,7 @@ async def test_a_deleted_thread_leaves_the_empty_page_and_a_sentence(
     async with watching(bot, page, catalogue) as screen:
         await screen.until(lambda frame: "soon gone" in said(frame))
         await bot.threads.delete(OWNER, page.thread_id)
-        frame = await screen.until(lambda frame: "no such conversation" in (frame.foot or ""))
+        frame = await screen.until(lambda frame: "no such thread" in (frame.foot or ""))
         assert page.thread_id is None
         assert frame.chat == []
 
@@ -144,7 +144,7 @@ async def test_an_unknown_or_foreign_thread_is_not_shown(
     for thread_id in (ThreadId("thr_nowhere"), foreign.thread_id):
         page.open(thread_id)
         async with watching(bot, page, catalogue) as screen:
-            frame = await screen.until(lambda frame: "no such conversation" in (frame.foot or ""))
+            frame = await screen.until(lambda frame: "no such thread" in (frame.foot or ""))
             assert "secret" not in said(frame) + (frame.side or "")
 
 

@@ -75,7 +75,7 @@ def test_the_open_thread_is_marked_and_a_busy_one_breathes(words: Words) -> None
 
 def test_an_empty_list_says_what_will_be_here_or_that_nothing_fits(words: Words) -> None:
     assert "will be listed here" in side(words)
-    assert "No conversation fits" in side(words, query="zebra")
+    assert "No thread fits" in side(words, query="zebra")
 
 
 def test_more_threads_can_be_asked_for_only_when_there_are_more(words: Words) -> None:
@@ -84,7 +84,7 @@ def test_more_threads_can_be_asked_for_only_when_there_are_more(words: Words) ->
 
 
 def test_a_thread_without_a_title_has_a_name(words: Words) -> None:
-    assert "New conversation</span>" in side(words, thread(""))
+    assert "New thread</span>" in side(words, thread(""))
 
 
 def test_the_chosen_language_is_selected(catalogue: Catalogue) -> None:
