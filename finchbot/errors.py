@@ -85,6 +85,13 @@ class NotReady(FinchError):
     status = 503
 
 
+class NotServed(FinchError):
+    """Nothing is at this address, or not for this caller."""
+
+    default_code = "server.not_found"
+    status = 404
+
+
 class ThreadError(FinchError):
     """A thread cannot be read or changed."""
 

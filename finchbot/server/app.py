@@ -13,8 +13,9 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import Lifespan
 
 from finchbot import __version__
+from finchbot.errors import NotServed
 from finchbot.server import docs, login, ws
-from finchbot.server.problems import MethodNotAllowed, PathNotFound
+from finchbot.server.problems import MethodNotAllowed
 from finchbot.server.rest import info, messages, runs, settings, threads
 from finchbot.server.services import Services
 
@@ -70,7 +71,7 @@ def _borders(routers: list[APIRouter]) -> APIRouter:
         allowed = _methods(known, request.scope)
         if allowed:
             raise MethodNotAllowed(allowed=", ".join(sorted(allowed)))
-        raise PathNotFound
+        raise NotServed
 
     for place in _CLAIMED:
         routes.add_api_route(place, unknown, methods=_ANY_METHOD)

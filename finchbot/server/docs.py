@@ -10,8 +10,9 @@ from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse
 from starlette.requests import Request
 
+from finchbot.errors import NotServed
 from finchbot.i18n import Catalogue
-from finchbot.server.problems import PathNotFound, language_of
+from finchbot.server.problems import language_of
 
 _ASSETS = {"swagger-ui-bundle.js": "text/javascript", "swagger-ui.css": "text/css"}
 _PAGE = """<!doctype html>
@@ -57,7 +58,7 @@ def router(catalogue: Catalogue) -> APIRouter:
     def asset(name: str) -> Response:
         kind = _ASSETS.get(name)
         if kind is None:
-            raise PathNotFound
+            raise NotServed
         content = (files("fastapi_offline") / "static" / name).read_bytes()
         return Response(content, media_type=kind, headers={"cache-control": "max-age=86400"})
 

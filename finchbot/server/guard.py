@@ -15,7 +15,7 @@ from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from finchbot.errors import FinchError, NotAllowed, NotAuthenticated
+from finchbot.errors import FinchError, NotAllowed, NotAuthenticated, NotServed
 from finchbot.server.arrival import Arrival, TrustedProxies, arrive, inner_headers
 from finchbot.server.body_limit import limit_for, run_limited
 from finchbot.server.caller import Caller
@@ -24,7 +24,7 @@ from finchbot.server.headers import protected
 from finchbot.server.hosts import HostRule, own_origin
 from finchbot.server.identity import Credentials, Identities, Identity
 from finchbot.server.paths import below, is_tricky, route_path
-from finchbot.server.problems import PathNotFound, Problems
+from finchbot.server.problems import Problems
 from finchbot.server.visits import Visits
 
 _OPEN = frozenset({"/healthz", "/login", "/login/page.css", "/login/mark.svg", "/logout"})
@@ -132,7 +132,7 @@ class _Visit:
             FinchError: The visit ends here.
         """
         if is_tricky(self._outer["path"], self._outer.get("raw_path") or b""):
-            raise PathNotFound
+            raise NotServed
         if not self._door.hosts.accepts(self.arrival.host, self._outer.get("server")):
             raise NotAllowed("access.bad_host")
         origin = self.headers.get("origin")

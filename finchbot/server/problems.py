@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from finchbot.errors import FinchError, InputInvalid
+from finchbot.errors import FinchError, InputInvalid, NotServed
 from finchbot.i18n import Catalogue
 
 _log = logging.getLogger(__name__)
@@ -27,13 +27,6 @@ _INPUT_CODES = {
 }
 _PLACES = frozenset({"body", "header", "path", "query"})
 """Where in a request a field stands; nobody needs to be told."""
-
-
-class PathNotFound(FinchError):
-    """Nothing is served at this path."""
-
-    default_code = "server.not_found"
-    status = 404
 
 
 class MethodNotAllowed(FinchError):
@@ -144,5 +137,5 @@ def _as_finch_error(error: Exception) -> FinchError:
             allowed = (error.headers or {}).get("Allow", "")
             return MethodNotAllowed(allowed=allowed)
         if error.status_code == HTTPStatus.NOT_FOUND:
-            return PathNotFound()
+            return NotServed()
     return InputInvalid("input.unreadable")

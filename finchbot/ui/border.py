@@ -7,7 +7,7 @@ And whoever knows the session of a tab may listen to it.
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from finchbot.errors import FinchError
+from finchbot.errors import NotServed
 from finchbot.ui.caller import known_in
 from finchbot.ui.page import OpenPages
 
@@ -29,13 +29,6 @@ _NEEDED = frozenset(
 )
 _NEEDED_BELOW = ("/assets/", "/static/")
 """Files of Gradio's own package."""
-
-
-class NotServed(FinchError):
-    """The page needs nothing at this path, or not this way."""
-
-    default_code = "server.not_found"
-    status = 404
 
 
 class Border:

@@ -14,8 +14,6 @@ from finchbot.i18n import Catalogue
 from finchbot.ids import UserId
 from finchbot.ui.words import Words, zone_of
 
-LANGUAGE_COOKIE = "finchbot_language"
-"""What a person picked on the page; goes before the settings and the browser."""
 ZONE_COOKIE = "finchbot_zone"
 
 
@@ -28,7 +26,7 @@ class Known(Protocol):
 
     @property
     def language(self) -> str:
-        """What the browser asks for."""
+        """Of what is said to them: what they picked, the settings', or the browser's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +69,18 @@ def known_in(scope: Mapping[str, Any]) -> Known:
     return cast(Known, caller)
 
 
-async def visitor_of(request: gr.Request, catalogue: Catalogue, preferred: str | None) -> Visitor:
+async def visitor_of(request: gr.Request) -> Visitor:
     """Return who looks at the page.
 
-    Args:
-        request: Of the page.
-        catalogue: Knows the languages.
-        preferred: The language the settings name, if they do.
+    Raises:
+        NotAuthenticated: The request did not come through the guard.
     """
     caller = caller_of(request)
     inner = request.request
-    cookies = {} if inner is None else inner.cookies
-    picked = cookies.get(LANGUAGE_COOKIE) or preferred
+    zone = "UTC" if inner is None else inner.cookies.get(ZONE_COOKIE, "UTC")
     return Visitor(
         user_id=caller.user_id,
         session=request.session_hash or "",
-        language=catalogue.negotiate(picked) if picked else caller.language,
-        zone=await asyncio.to_thread(zone_of, unquote(cookies.get(ZONE_COOKIE, "UTC"))),
+        language=caller.language,
+        zone=await asyncio.to_thread(zone_of, unquote(zone)),
     )

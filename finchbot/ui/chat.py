@@ -15,7 +15,7 @@ from finchbot.ids import Clock, ThreadId, utc_now
 from finchbot.ui import skin
 from finchbot.ui.actions import parse_action, perform
 from finchbot.ui.border import Border
-from finchbot.ui.caller import Visitor, visitor_of
+from finchbot.ui.caller import visitor_of
 from finchbot.ui.follow import Frame, PageStream, Stage
 from finchbot.ui.page import OpenPages, TabTaken
 from finchbot.ui.words import Words, prepare
@@ -75,12 +75,9 @@ def build_chat(
         clock=clock,
     )
 
-    async def visitor(request: gr.Request) -> Visitor:
-        return await visitor_of(request, catalogue, bot.settings.current.language)
-
     async def follow(event: gr.EventData, request: gr.Request) -> AsyncIterator[list[Any]]:
         try:
-            page = pages.open(await visitor(request), _wanted_thread(event))
+            page = pages.open(await visitor_of(request), _wanted_thread(event))
         except TabTaken as error:
             raise _refusal(str(error)) from error
         try:
@@ -90,7 +87,7 @@ def build_chat(
             pages.close(page)
 
     async def act(event: gr.EventData, request: gr.Request) -> None:
-        page = pages.find(await visitor(request))
+        page = pages.find(await visitor_of(request))
         if page is None:
             raise _refusal("the page is not followed")
         try:

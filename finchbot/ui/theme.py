@@ -69,7 +69,6 @@ SPACE_PX = 4
 RADIUS_PX = 10
 READING_WIDTH_PX = 760
 SIDE_WIDTH_PX = 272
-DRAWER_BELOW_PX = 900
 _HEADINGS_PX = (28, 17, 17, 15, 15, 15)
 """Of the admin's titles, from the page's own to the smallest."""
 LINE_HEIGHT = 1.6

@@ -1,7 +1,4 @@
-"""A small typed client of FinchBot's own API, for the admin's pages, the terminal and tests.
-
-It has no power of its own: a page forwards its visitor's cookie, so it sees what they may see.
-"""
+"""The client: calls the API of one server as one caller."""
 
 from collections.abc import Mapping, Sequence
 from types import TracebackType
@@ -9,117 +6,16 @@ from typing import Any, Self, TypeVar
 from urllib.parse import quote
 
 import httpx
-from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationError
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
+from finchbot.client.views import Health, Info, Sent, SettingsView, ToolView
 from finchbot.errors import FinchError
 from finchbot.ids import CallId, RunId, ThreadId
 from finchbot.messages import Message
 from finchbot.threads.records import Page, Run, Thread
 
-__all__ = [
-    "ApiError",
-    "FinchClient",
-    "Health",
-    "Info",
-    "Message",
-    "Page",
-    "Run",
-    "Sent",
-    "SettingsView",
-    "Thread",
-    "ToolView",
-    "Unreachable",
-]
-
 _T = TypeVar("_T")
 _TIMEOUT_S = 15.0
-
-
-class View(BaseModel):
-    """Base of what only the API shows; fields of a newer server are passed over."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class NoticeView(View):
-    """What everybody should know who uses this installation."""
-
-    code: str
-    detail: str
-
-
-class Machine(View):
-    """Where an installation keeps things."""
-
-    home: str
-    config_file: str
-    log_file: str
-    python: str
-
-
-class Info(View):
-    """Facts about an installation and the caller."""
-
-    name: str
-    version: str
-    language: str
-    model: str
-    user_id: str
-    demo: bool
-    temporary: bool = False
-    machine: Machine | None = None
-    """For who may administer it."""
-    limits: dict[str, int]
-    notices: tuple[NoticeView, ...] = ()
-
-
-class Health(View):
-    """How it is: ``starting``, ``ok``, ``degraded`` or ``draining``."""
-
-    status: str
-    version: str
-    parts: dict[str, str]
-
-
-class Sent(View):
-    """A message was taken in."""
-
-    run_id: RunId
-    thread_id: ThreadId
-    seq: int
-
-
-class SettingView(View):
-    """One setting: its value (masked where secret), and which layer it came from."""
-
-    value: JsonValue
-    source: str
-    restart: bool
-
-
-class SafeModeView(View):
-    """What is wrong with the user's file."""
-
-    file: str
-    line: int
-    column: int
-    detail: str
-
-
-class SettingsView(View):
-    """All settings by dotted name."""
-
-    revision: str
-    safe_mode: SafeModeView | None
-    fields: dict[str, SettingView]
-
-
-class ToolView(View):
-    """One tool with the JSON Schema of its parameters."""
-
-    name: str
-    description: str
-    parameters: dict[str, JsonValue]
 
 
 class ApiError(FinchError):
