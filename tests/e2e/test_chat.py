@@ -5,6 +5,7 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from playwright.sync_api import CDPSession, Locator, Page, expect
 
@@ -69,6 +70,13 @@ def begun(page: Page, text: str, answered: str) -> None:
     write(page, text)
     expect(bots(page).last).to_contain_text(answered)
     at_rest(page)
+
+
+def answered(server: ServerProcess, thread_id: str, text: str) -> None:
+    """Send a message without a browser, and return when its run has ended."""
+    path = f"{server.url}/api/v1/threads/{thread_id}/messages"
+    stream = httpx.post(path, json={"text": text}, headers={"accept": "text/event-stream"})
+    assert "event: run.finished" in stream.text
 
 
 def at_rest(page: Page) -> None:
@@ -364,7 +372,7 @@ def test_a_long_thread_shows_its_end_and_loads_earlier_turns_on_request(
 ) -> None:
     thread_id = server.api("POST", "/threads", json={"title": "Long"})["id"]
     for number in range(27):
-        server.api("POST", f"/threads/{thread_id}/messages", json={"text": f"turn {number}."})
+        answered(server, thread_id, f"turn {number}.")
     page = visitors.open(f"{server.url}/?thread={thread_id}")
     settled(page)
     expect(bots(page).last).to_have_text("You said: turn 26.")

@@ -5,18 +5,21 @@ const to_bottom = () => requestAnimationFrame(() => requestAnimationFrame(() => 
   if (area) area.scrollTop = area.scrollHeight;
 }));
 
-// What is put above the words a person reads must not move them.
+// What is put above the words a person reads must not move them; an answer that grows meanwhile
+// grows below.
 const keep_place = () => {
   const area = scroller();
-  const below = area.scrollHeight - area.scrollTop;
-  const until = performance.now() + 3000;
-  let height = area.scrollHeight;
+  const turns = () => area.querySelectorAll("[data-testid=user]").length;
+  const before = turns();
+  const began_at = performance.now();
+  let below = 0;
+  let came_at = 0;
   const look = () => {
-    if (area.scrollHeight !== height) {
-      height = area.scrollHeight;
-      area.scrollTop = height - below;
-    }
-    if (area.isConnected && performance.now() < until) requestAnimationFrame(look);
+    const now = performance.now();
+    if (!came_at && turns() > before) came_at = now;
+    if (came_at) area.scrollTop = area.scrollHeight - below;
+    else below = area.scrollHeight - area.scrollTop;
+    if (now < (came_at ? came_at + 300 : began_at + 5000)) requestAnimationFrame(look);
   };
   look();
 };
