@@ -58,6 +58,8 @@ class Workspace:
     folder: Path
     readable_roots: tuple[Path, ...]
     writable_roots: tuple[Path, ...]
+    closed: tuple[Path, ...] = ()
+    """What stays shut inside the roots."""
 
 
 Workspaces = Callable[[UserId], Workspace]

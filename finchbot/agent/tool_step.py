@@ -80,5 +80,6 @@ def _context(
         workspace=run.workspace.folder,
         readable_roots=run.workspace.readable_roots,
         writable_roots=run.workspace.writable_roots,
+        closed=run.workspace.closed,
         say=say,
     )

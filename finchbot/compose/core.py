@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,10 +67,14 @@ async def open_bot(options: Options) -> AsyncIterator["FinchBot"]:
         ConfigError: The home cannot be written or is in use, or an option is wrong.
         StoreTooNew: A newer program wrote the home's files.
     """
-    with lay_foundation(options) as base:
+    ground = ExitStack()
+    try:
+        base = await asyncio.to_thread(ground.enter_context, lay_foundation(options))
         async with open_core(base, Progress()) as core:
             await core.agent.there()
             yield core.bot
+    finally:
+        await asyncio.to_thread(ground.close)
 
 
 @asynccontextmanager
@@ -240,10 +244,19 @@ def _workspace(base: Foundation, user_id: UserId) -> "Workspace":
         folder = visitor_folder(_visitors(base), user_id)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = folder.resolve()
-    skills = base.home.skills_dir.resolve()
-    roots = (folder,) if settings.demo else (folder, skills)
-    workspace: Workspace = load("finchbot.agent.run_context").Workspace(folder, roots, roots)
+    roots = (folder,) if settings.demo else (folder, base.home.skills_dir.resolve())
+    if not (settings.tools.restrict_to_workspace or settings.demo):
+        roots = (*roots, Path(folder.anchor))
+    workspace: Workspace = load("finchbot.agent.run_context").Workspace(
+        folder, roots, roots, _closed(base)
+    )
     return workspace
+
+
+def _closed(base: Foundation) -> tuple[Path, ...]:
+    """Return what no tool may touch, wherever the workspace is: keys, records and logs."""
+    home = base.home
+    return tuple(path.resolve() for path in (home.config_file, home.data, home.logs))
 
 
 def _parts(source: "CurrentModels | None") -> dict[str, str]:

@@ -34,6 +34,8 @@ class ToolContext:
     writable_roots: tuple[Path, ...]
     say: Callable[[str], Awaitable[None]]
     """Streams output while the tool runs (`tool_call.output`)."""
+    closed: tuple[Path, ...] = ()
+    """Folders and files that stay shut inside the roots, such as the user's settings."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,15 +28,28 @@ class Way:
     """``..`` may be among them."""
 
 
-def standing(place: PurePath, roots: Iterable[PurePath]) -> Standing:
-    """Say where an absolute, link-free place lies; whole names are compared, never prefixes."""
+def standing(
+    place: PurePath, roots: Iterable[PurePath], closed: Iterable[PurePath] = ()
+) -> Standing:
+    """Say where an absolute, link-free place lies; whole names are compared, never prefixes.
+
+    Args:
+        place: The place.
+        roots: Folders that are open.
+        closed: Folders and files that are not, also inside a root; a root inside one of them
+            is open all the same.
+    """
     above: Standing = "outside"
+    depth = 0
     for root in roots:
         if place.is_relative_to(root):
-            return "inside"
-        if root.is_relative_to(place):
+            depth = max(depth, len(root.parts))
+        elif root.is_relative_to(place):
             above = "above"
-    return above
+    if not depth:
+        return above
+    shut = any(place.is_relative_to(spot) and len(spot.parts) >= depth for spot in closed)
+    return "outside" if shut else "inside"
 
 
 def way(spelling: str) -> Way:

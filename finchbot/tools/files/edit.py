@@ -47,7 +47,7 @@ class EditFile(FinchTool[EditFileArguments]):
             raise ToolInputInvalid("tool.edit_empty")
         if arguments.old_text == arguments.new_text:
             raise ToolInputInvalid("tool.edit_equal")
-        border = Border(context.workspace, context.writable_roots, self._open_root)
+        border = Border(context.workspace, context.writable_roots, self._open_root, context.closed)
         return await offload(lambda sign: self._edit(arguments, border, sign))
 
     def _edit(self, arguments: EditFileArguments, border: Border, sign: StopSign) -> ToolOutcome:

@@ -48,7 +48,7 @@ class ListDir(FinchTool[ListDirArguments]):
         self._open_root = open_root
 
     async def run(self, arguments: ListDirArguments, context: ToolContext) -> ToolOutcome:
-        border = Border(context.workspace, context.readable_roots, self._open_root)
+        border = Border(context.workspace, context.readable_roots, self._open_root, context.closed)
         return ToolOutcome(await offload(lambda sign: self._list(arguments, border, sign)))
 
     def _list(self, arguments: ListDirArguments, border: Border, sign: StopSign) -> str:

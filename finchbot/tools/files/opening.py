@@ -41,6 +41,8 @@ class Border:
     workspace: PurePath
     roots: tuple[PurePath, ...]
     open_root: OpenRoot
+    closed: tuple[PurePath, ...] = ()
+    """What stays shut inside the roots."""
 
     @contextmanager
     def spot(self, spelling: str, *, make_parents: bool = False) -> Iterator[Spot]:
@@ -77,7 +79,7 @@ class Border:
         comes out is judged again on the walk.
         """
         place = anchor.joinpath(*spelled.names)
-        if standing(place, map(_pure, self.roots)) != "outside":
+        if standing(place, map(_pure, self.roots), map(_pure, self.closed)) != "outside":
             return spelled
         if isinstance(anchor, PureWindowsPath) and is_remote(anchor):
             return spelled
@@ -132,6 +134,7 @@ class _Walk:
 
     def __init__(self, border: Border, spelling: str, make_parents: bool) -> None:
         self._roots = tuple(map(_pure, border.roots))
+        self._closed = tuple(map(_pure, border.closed))
         self._workspace = _pure(border.workspace)
         self._open_root = border.open_root
         self._spelling = printable(spelling)
@@ -163,7 +166,7 @@ class _Walk:
 
     def _enters(self, target: PurePath) -> bool:
         """Judge a step; say whether it leads on inside an open folder, to be looked at."""
-        match standing(target, self._roots):
+        match standing(target, self._roots, self._closed):
             case "outside":
                 raise ToolDenied("tool.outside", path=self._spelling)
             case "above":

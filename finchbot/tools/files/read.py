@@ -39,7 +39,7 @@ class ReadFile(FinchTool[ReadFileArguments]):
         self._open_root = open_root
 
     async def run(self, arguments: ReadFileArguments, context: ToolContext) -> ToolOutcome:
-        border = Border(context.workspace, context.readable_roots, self._open_root)
+        border = Border(context.workspace, context.readable_roots, self._open_root, context.closed)
         return ToolOutcome(await offload(lambda sign: self._read(arguments, border, sign)))
 
     def _read(self, arguments: ReadFileArguments, border: Border, sign: StopSign) -> str:

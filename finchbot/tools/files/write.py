@@ -37,7 +37,7 @@ class WriteFile(FinchTool[WriteFileArguments]):
         self._changing = changing
 
     async def run(self, arguments: WriteFileArguments, context: ToolContext) -> ToolOutcome:
-        border = Border(context.workspace, context.writable_roots, self._open_root)
+        border = Border(context.workspace, context.writable_roots, self._open_root, context.closed)
         return await offload(lambda sign: self._write(arguments, border, sign))
 
     def _write(self, arguments: WriteFileArguments, border: Border, sign: StopSign) -> ToolOutcome:

@@ -339,3 +339,30 @@ def test_a_long_way_back_and_forth_needs_few_descriptors(workspace: Path, border
     before = open_descriptors()
     with border.spot("a/../" * 700 + "a"):
         assert open_descriptors() - before < 10
+
+
+@given(st.lists(st.sampled_from(["a", "b", "data"]), max_size=3))
+def test_what_is_closed_stays_shut_inside_a_root_and_a_root_inside_it_is_open(
+    parts: list[str],
+) -> None:
+    top, home, workspace = (PurePosixPath(path) for path in ("/", "/home/f", "/home/f/ws"))
+    roots = [workspace, top]
+    assert standing(home.joinpath("data", *parts), roots, [home / "data"]) == "outside"
+    assert standing(workspace.joinpath(*parts), roots, [home]) == "inside"
+    assert standing(PurePosixPath("/etc").joinpath(*parts), roots, [home]) == "inside"
+    assert standing(home / "config.json", [home], [home / "config.json"]) == "outside"
+
+
+def test_a_closed_file_is_refused_under_every_name_it_has(
+    tmp_path: Path, open_root: OpenRoot
+) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "link").symlink_to("config.json")
+    (tmp_path / "open.txt").write_text("open")
+    root = tmp_path.resolve()
+    border = Border(root, (root, Path("/")), open_root, (root / "config.json",))
+    with border.spot("open.txt") as spot:
+        assert spot.status is not None
+    for spelling in ("config.json", "./config.json", "link", str(root / "config.json")):
+        with pytest.raises(ToolDenied), border.spot(spelling):
+            pass
