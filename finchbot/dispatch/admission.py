@@ -45,7 +45,9 @@ class Admission:
             return None
         since = self._clock() - self._limits.repeat_after
         client_id = sound_text(message.client_id)
-        return await self._store.known_message(message.user_id, client_id, since=since)
+        return await self._store.known_message(
+            message.user_id, client_id, message.thread_id, since=since
+        )
 
     async def note_client_id(self, message: InboundMessage, turn: Turn) -> None:
         """Note which run a message with a client id is given, so that it is not given two."""

@@ -73,7 +73,7 @@ class Dispatcher:
         self._lanes = Lanes()
         self._accepting = False
         self._arriving: dict[object, asyncio.Task[Accepted]] = {}
-        """Messages being taken in, by user and client id where they have one."""
+        """Messages being taken in, by user, client id and thread where they have an id."""
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def __aenter__(self) -> Self:
@@ -128,7 +128,7 @@ class Dispatcher:
         text = checked_text(message, self._limits)
         key: object = object()
         if message.client_id is not None:
-            key = (message.user_id, message.client_id)
+            key = (message.user_id, message.client_id, message.thread_id)
             if (arriving := self._arriving.get(key)) is not None:
                 accepted = await asyncio.shield(arriving)
                 return accepted.model_copy(update={"repeated": True})

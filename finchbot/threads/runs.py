@@ -76,16 +76,25 @@ def open_ones(connection: sqlite3.Connection) -> list[tuple[ThreadId, RunId]]:
 
 
 def known_message(
-    connection: sqlite3.Connection, user_id: UserId, client_id: str, since_ms: int
+    connection: sqlite3.Connection,
+    user_id: UserId,
+    client_id: str,
+    thread_id: ThreadId | None,
+    since_ms: int,
 ) -> KnownMessage | None:
-    """Return the message a user sent under a client id since then, if it was taken in."""
+    """Return the message a user sent under a client id since then, if it was taken in.
+
+    None for the thread finds it in any, the newest first.
+    """
     row = connection.execute(
         """SELECT t.id, r.id, r.message_id, r.first_seq, r.status = 'queued' AND EXISTS (
             SELECT 1 FROM runs o WHERE o.thread = r.thread AND o.n < r.n
             AND o.status IN ('queued', 'running', 'waiting'))
         FROM client_messages c JOIN runs r ON r.id = c.run_id JOIN threads t ON t.n = r.thread
-        WHERE c.user_id = ? AND c.client_id = ? AND c.created_ms > ?""",
-        (user_id, client_id, since_ms),
+        WHERE c.user_id = :user AND c.client_id = :client AND c.created_ms > :since
+            AND (:thread IS NULL OR t.id = :thread)
+        ORDER BY r.n DESC LIMIT 1""",
+        {"user": user_id, "client": client_id, "thread": thread_id, "since": since_ms},
     ).fetchone()
     if row is None:
         return None

@@ -67,7 +67,7 @@ V1 = (
         thread INTEGER NOT NULL REFERENCES threads (n) ON DELETE CASCADE,
         run_id TEXT NOT NULL,
         created_ms INTEGER NOT NULL,
-        PRIMARY KEY (user_id, client_id)
+        PRIMARY KEY (user_id, client_id, thread)
     ) WITHOUT ROWID""",
     "CREATE INDEX client_messages_by_age ON client_messages (created_ms)",
     "CREATE INDEX client_messages_of_thread ON client_messages (thread)",

@@ -152,10 +152,15 @@ class ThreadStore:
         return await self._database.read(runs.open_ones)
 
     async def known_message(
-        self, user_id: UserId, client_id: str, *, since: datetime
+        self, user_id: UserId, client_id: str, thread_id: ThreadId | None, *, since: datetime
     ) -> KnownMessage | None:
-        """Return the message this user sent under a client id of their own, if it was taken in."""
-        return await self._database.read(runs.known_message, user_id, client_id, to_ms(since))
+        """Return the message this user sent under a client id of their own, if it was taken in.
+
+        An id counts within its thread; None for the thread finds the message in any.
+        """
+        return await self._database.read(
+            runs.known_message, user_id, client_id, thread_id, to_ms(since)
+        )
 
     async def note_client_id(
         self,

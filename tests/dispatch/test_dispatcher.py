@@ -287,10 +287,15 @@ async def test_a_client_id_makes_a_message_one_message(core: Core, clock: FakeCl
     assert inside.run_id == first.run_id
     other = await core.send("x", user=UserId("other"), client_id="c1")
     assert other.run_id != first.run_id
+    elsewhere = await core.threads.create(OWNER)
+    for repeated in (False, True):
+        there = await core.send("z", elsewhere.id, client_id="c1")
+        assert (there.thread_id, there.repeated) == (elsewhere.id, repeated)
+    assert (await core.send("y", first.thread_id, client_id="c1")).run_id == first.run_id
     clock.advance(24 * 3600)
     later = await core.send("x", client_id="c1")
     assert (later.run_id != first.run_id, later.repeated) == (True, False)
-    assert len((await core.threads.list(OWNER)).items) == 2
+    assert len((await core.threads.list(OWNER)).items) == 3
 
 
 async def test_the_same_client_id_at_the_same_moment_is_one_message(core: Core) -> None:
