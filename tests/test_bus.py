@@ -379,3 +379,17 @@ async def test_closing_stores_what_is_left_and_ends_subscriptions() -> None:
     assert await watching == [1, 2, 3]
     with pytest.raises(NotReady):
         await bus.publish(delta())
+
+
+async def test_who_subscribes_while_the_thread_is_deleted_hears_that_it_is_gone() -> None:
+    journal = MemoryJournal(ONE)
+    async with bus_on(journal) as bus:
+        journal.answering.clear()
+        listening = asyncio.create_task(take(bus, 1))
+        await journal.asked.wait()
+        del journal.logs[ONE]
+        bus.delete_thread(ONE)
+        journal.answering.set()
+        with pytest.raises(ThreadNotFound):
+            await listening
+        assert bus.open_threads == 0

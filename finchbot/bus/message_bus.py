@@ -68,6 +68,7 @@ class MessageBus:
         self._flush_after_s = flush_after_s
         self._feeds: dict[ThreadId, Feed] = {}
         self._opening = asyncio.Lock()
+        self._deletions = 0
         self._dirty: dict[ThreadId, Feed] = {}
         self._lost: dict[ThreadId, Sequence[RunEvent]] = {}
         """Deltas that were shown and then could not be stored, of threads whose store failed."""
@@ -177,6 +178,7 @@ class MessageBus:
 
         Call it when the store has forgotten the thread: nothing of this is stored.
         """
+        self._deletions += 1
         feed = self._feeds.pop(thread_id, None)
         self._dirty.pop(thread_id, None)
         self._lost.pop(thread_id, None)
@@ -196,7 +198,11 @@ class MessageBus:
                 raise NotReady
             async with self._opening:
                 if thread_id not in self._feeds:
+                    deletions = self._deletions
                     position = await self._journal.position(thread_id)
+                    if deletions != self._deletions:
+                        # It may be this thread that went in between: nobody would ever hear.
+                        continue
                     lost = self._lost.pop(thread_id, ())
                     self._feeds[thread_id] = Feed(thread_id, position, lost)
         return feed

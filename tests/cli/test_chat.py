@@ -269,6 +269,7 @@ def test_orders_and_messages_may_be_typed_while_the_answer_comes(
     screen.look_for("> ")
     screen.type("count\n")
     gate.wait_reached(20)
+    screen.look_for("One")
     screen.type("then this\n")
     screen.look_for("Waits for the answer before it.")
     screen.type("/stop\n")

@@ -21,6 +21,11 @@ class MemoryJournal:
         self.open.set()
         self.held = asyncio.Event()
         """Set when an append waits."""
+        self.answering = asyncio.Event()
+        """Clear it to hold the answer to the next `position` up."""
+        self.answering.set()
+        self.asked = asyncio.Event()
+        """Set when a position was looked up."""
         self._grown = asyncio.Event()
         self.broken: set[ThreadId] = set()
         self.crash: Exception | None = None
@@ -29,6 +34,8 @@ class MemoryJournal:
         if thread_id not in self.logs:
             raise ThreadNotFound(thread_id=thread_id)
         last = len(self.logs[thread_id])
+        self.asked.set()
+        await self.answering.wait()
         return Position(last, last + RESERVED if last else 0)
 
     async def append(self, events: Sequence[RunEvent]) -> None:

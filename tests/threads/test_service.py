@@ -350,13 +350,16 @@ async def test_a_deletion_that_failed_can_be_tried_again(core: Core) -> None:
 async def test_a_reader_of_the_file_keeps_no_thread_alive(core: Core, tmp_path: Path) -> None:
     thread_id = await talk(core, "x")
     told: list[str] = []
+    subscribed = asyncio.Event()
 
     async def listen() -> None:
         async with aclosing(core.dispatcher.events(OWNER, thread_id, after_seq=0)) as events:
             async for event in events:
                 told.append(event.type)
+                subscribed.set()
 
     listening = asyncio.create_task(listen())
+    await subscribed.wait()
     file = tmp_path / "threads.db"
     with closing(sqlite3.connect(file, check_same_thread=False)) as reader:
         await asyncio.to_thread(reading, reader)
