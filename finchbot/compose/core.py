@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from finchbot.compose.foundation import ROOT, Foundation, lay_foundation
+from finchbot.compose.foundation import ROOT, Foundation, check_model, lay_foundation
 from finchbot.compose.loading import collector_at_rest, load_all
 from finchbot.compose.options import Options
 from finchbot.compose.visitors import VisitorTraces, visitor_folder
@@ -70,6 +70,7 @@ async def open_bot(options: Options) -> AsyncIterator["FinchBot"]:
     ground = ExitStack()
     try:
         base = await asyncio.to_thread(ground.enter_context, lay_foundation(options))
+        check_model(base, options)
         async with open_core(base, Progress()) as core:
             await core.agent.there()
             yield core.bot

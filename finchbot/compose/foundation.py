@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from finchbot.compose.options import Options
+from finchbot.errors import AuthFailed, ConfigError, ProviderError
 from finchbot.home import Home, lock_home, open_home
 from finchbot.i18n import Catalogue, system_languages
+from finchbot.lazy import load
 from finchbot.log import setup_logging
 from finchbot.settings import SettingsStore
 
@@ -74,6 +76,23 @@ def lay_foundation(options: Options) -> Iterator[Foundation]:
         level = settings.current.log.level
         stack.enter_context(setup_logging(home, level, settings.secrets))
         yield Foundation(home, settings, load_catalogue(), environ)
+
+
+def check_model(base: Foundation, options: Options) -> None:
+    """Refuse a model that was asked for by name and that no provider of these settings has.
+
+    Raises:
+        ConfigError: ``provider.unknown`` or ``provider.no_match``, as a run would say later.
+    """
+    if options.model is None:
+        return
+    try:
+        load("finchbot.providers.choice").resolve(base.settings.current)
+    except AuthFailed:
+        # The key may come while the program runs; until then each run says what is missing.
+        return
+    except ProviderError as error:
+        raise ConfigError(error.code, **error.params) from error
 
 
 def load_catalogue() -> Catalogue:

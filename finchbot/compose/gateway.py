@@ -12,6 +12,7 @@ from finchbot.compose.loading import collector_at_rest
 from finchbot.ids import new_id, utc_now
 from finchbot.lazy import load
 from finchbot.log import claim_loggers
+from finchbot.server.admin import AdminPaths
 from finchbot.server.bind import make_door
 from finchbot.server.boot import App
 from finchbot.server.cookies import Signer, load_key
@@ -90,7 +91,7 @@ def _build(
     with progress.step("admin"):
         admin = make_admin()
     app: FastAPI = load("finchbot.server.app").create_app(services, admin.lifespan())
-    app.mount("/admin", admin)
+    app.mount("/admin", AdminPaths(admin, "/admin", _admin_pages(base)))
     with progress.step("chat"):
         _mount_chat(app, base, core, door)
     return app
@@ -107,6 +108,12 @@ def _door(base: Foundation, visits: Visits) -> Door:
         new_id=new_id,
         visits=visits,
     )
+
+
+def _admin_pages(base: Foundation) -> set[str]:
+    """Return the names of the admin's pages: each has a word in the menu."""
+    words = base.catalogue.section("admin")
+    return {key.removesuffix(".menu") for key in words if key.endswith(".menu")}
 
 
 def make_admin() -> Any:

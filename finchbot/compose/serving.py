@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable
 
 from finchbot import __version__
-from finchbot.compose.foundation import Foundation, lay_foundation
+from finchbot.compose.foundation import Foundation, check_model, lay_foundation
 from finchbot.compose.gateway import PARTS, open_gateway
 from finchbot.compose.options import Options
 from finchbot.errors import FinchError
@@ -40,6 +40,7 @@ def serve(options: Options, tell: Callable[[str], None], *, away_s: float = AWAY
     """
     with lay_foundation(options) as base:
         settings = base.settings.current
+        check_model(base, options)
         check_bind(settings.server, demo=settings.demo)
         listener = listen(settings.server.host, settings.server.port)
         boot = _boot(base, away_s)

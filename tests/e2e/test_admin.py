@@ -384,7 +384,7 @@ def test_a_page_that_is_not_there_is_said_in_the_readers_words(
     owner: Owner, server: ServerProcess
 ) -> None:
     page = owner.open("nowhere")
-    owner.visitors.expect_errors(page, "does not seem to exist")
+    owner.visitors.expect_errors(page, "does not seem to exist", "404 .*/admin/nowhere")
     expect(page.get_by_role("dialog")).to_contain_text("This page does not exist")
     expect(page.get_by_role("dialog")).not_to_contain_text("Streamlit")
 

@@ -89,6 +89,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Made], str]] = {
         _words(FINCHBOT_AGENTS__DEFAULTS__TEMPERATURE="9"),
         "FINCHBOT_AGENTS__DEFAULTS__TEMPERATURE must be at most 2",
     ),
+    "a model of nobody": (_words("--model", "nonsense/x"), "no provider named nonsense"),
     "an open door": (_words("--host", EVERYWHERE), "would be open to everybody"),
     "an open door by variable": (_words(FINCHBOT_SERVER__HOST="::"), "would be open to everybody"),
     "an address of nobody here": (
