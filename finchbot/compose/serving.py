@@ -48,7 +48,9 @@ def serve(options: Options, tell: Callable[[str], None], *, away_s: float = AWAY
         url = _url(listener)
         _log.info("FinchBot %s serves %s", __version__, url)
         tell(base.catalogue.text("cli.serving", base.language, url=url))
-        asyncio.run(server.serve(sockets=[listener]))
+        # uvicorn's choice of a loop: uvloop where it is installed.
+        with asyncio.Runner(loop_factory=server.config.get_loop_factory()) as runner:
+            runner.run(server.serve(sockets=[listener]))
         if isinstance(boot.error, FinchError):
             raise boot.error
         return 1 if boot.failed else 0
